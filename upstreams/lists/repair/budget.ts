@@ -46,7 +46,7 @@ export class Budget {
     return isPattern(plain) ? 'right' : 'wrong'
   }
 
-  /** True for the value of an unknown keyword in which validators find no names of schemas and no references, wherever they look for them. */
+  /** True for the value of an unknown keyword without names of schemas and references: validators look for them. */
   isPlain (value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return true
     for (const key in value) {
@@ -57,7 +57,7 @@ export class Budget {
   }
 }
 
-/** False for a text with half of a surrogate pair: it cannot be a part of a URI, and validators make one of each name. */
+/** False for a text with half of a surrogate pair: validators make URIs of names, and it cannot be a part of one. */
 export const isWellFormed = (text: string): boolean => !/[\ud800-\udfff]/.test(text) || !/\p{Surrogate}/u.test(text)
 
 const ESCAPE = /\\(?:[pP]\{([^{}]*)\}|[^])/g
@@ -76,4 +76,5 @@ function isPattern (text: string): boolean {
 const MISREAD: ReadonlySet<string> =
   new Set(['$id', '$anchor', '$dynamicAnchor', '$recursiveAnchor', '$ref', '$dynamicRef', '$recursiveRef'])
 
-const isMisread = (key: string, value: unknown): boolean => MISREAD.has(key) || (key === 'id' && typeof value !== 'object')
+const isMisread = (key: string, value: unknown): boolean =>
+  MISREAD.has(key) || (key === 'id' && typeof value !== 'object')

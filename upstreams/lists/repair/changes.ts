@@ -3,7 +3,7 @@ import { oneLine } from '../../../lib/one-line.js'
 const MAX_SENTENCES = 20
 const MAX_POINTER = 200
 
-/** What was changed in an entry, as short sentences that begin with a JSON pointer; a bounded number of them. */
+/** The changes of an entry, as short sentences that begin with a JSON pointer; a bounded number of them. */
 export class Changes {
   readonly #sentences: string[] = []
   #more = 0

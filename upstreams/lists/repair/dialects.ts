@@ -1,14 +1,15 @@
 import { isObject } from '../../../protocol/wire/json.js'
 import { below, type Changes } from './changes.js'
 
-/** A version of JSON Schema, older ones first. What does not say its version is of the newest, and is forgiven words of older ones. */
+/** A version of JSON Schema. A schema that does not say its version is of the newest, and is forgiven older words. */
 export type Dialect = 4 | 6 | 7 | 2019 | 2020
 
 export type Members = Record<string, unknown>
 
 const NEWEST: Dialect = 2020
 const DECLARED: ReadonlyArray<readonly [pattern: RegExp, dialect: Dialect]> = [
-  [/draft-0?[34]\/(hyper-)?schema$/, 4], [/draft-0?[56]\/(hyper-)?schema$/, 6], [/draft-0?7\/(hyper-)?schema$/, 7], [/draft\/2019-09\/schema$/, 2019], [/draft\/2020-12\/schema$/, 2020]
+  [/draft-0?[34]\/(hyper-)?schema$/, 4], [/draft-0?[56]\/(hyper-)?schema$/, 6], [/draft-0?7\/(hyper-)?schema$/, 7],
+  [/draft\/2019-09\/schema$/, 2019], [/draft\/2020-12\/schema$/, 2020]
 ]
 
 /** The keywords that dialects before this one do not know. */
@@ -33,10 +34,13 @@ const SINCE: Readonly<Record<string, Dialect>> = {
   $dynamicAnchor: 2020
 }
 
-/** What may stand beside a `$ref` where it makes other keywords void: it constrains nothing. */
-const VOID_PROOF = new Set(['$ref', '$schema', '$comment', 'title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly', 'definitions', '$defs'])
+/** Keywords that stay beside a `$ref` which makes others void: they constrain nothing. */
+const VOID_PROOF = new Set([
+  '$ref', '$schema', '$comment', 'title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly',
+  'definitions', '$defs'
+])
 
-/** How identifiers are written: references are rewritten without them, because clients keep schemas of all servers by them. */
+/** Identifiers: references are rewritten without them, because clients keep schemas of all servers by them. */
 const IDENTIFIERS = ['id', '$id', '$anchor', '$dynamicAnchor', '$recursiveAnchor'] as const
 
 /** The dialect that a schema declares. */
@@ -47,7 +51,8 @@ export function dialectOf ({ $schema }: Members): Dialect {
 }
 
 /** True when `$schema` says that it is the newest. */
-export const isNewest = ($schema: unknown): boolean => typeof $schema === 'string' && /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test($schema)
+export const isNewest = ($schema: unknown): boolean =>
+  typeof $schema === 'string' && /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test($schema)
 
 /** The name under which others refer to a schema: `id` at first, `$id` later. */
 export function identifierOf (schema: Members, dialect: Dialect): string | undefined {
@@ -55,15 +60,31 @@ export function identifierOf (schema: Members, dialect: Dialect): string | undef
   return typeof id === 'string' && !(dialect <= 7 && typeof schema.$ref === 'string') ? id : undefined
 }
 
+/** The longest name of a schema, in characters: one in use is read with each reference. */
+const MAX_URI = 500
+
+/** The name that a URI means in a schema with the given base. */
+export function resolve (base: string, uri: string): string | undefined {
+  if (uri.length > MAX_URI || !URL.canParse(uri, base)) return undefined
+  const { href } = new URL(uri, base)
+  return href.length <= MAX_URI ? href : undefined
+}
+
 /** The keywords that `modernize` looks at; most schemas have none of them. */
-const LOOKED_AT = new Set([...Object.keys(SINCE), ...IDENTIFIERS, '$ref', '$schema', 'exclusiveMinimum', 'exclusiveMaximum', 'items', 'additionalItems', 'nullable', 'definitions', 'dependencies'])
+const LOOKED_AT = new Set([
+  ...Object.keys(SINCE), ...IDENTIFIERS, '$ref', '$schema', 'exclusiveMinimum', 'exclusiveMaximum', 'items',
+  'additionalItems', 'nullable', 'definitions', 'dependencies'
+])
 
 function hasOldWords (schema: Members): boolean {
   for (const key in schema) if (LOOKED_AT.has(key)) return true
   return false
 }
 
-/** One schema in the words of the newest dialect; the same object where nothing has to be looked at. Schemas inside it are as they were. */
+/**
+ * One schema in the words of the newest dialect; the same object where nothing has to be looked at. Schemas inside it
+ * are as they were.
+ */
 export function modernize (given: Members, dialect: Dialect, at: string, isRoot: boolean, changes: Changes): Members {
   if (!hasOldWords(given)) return given
   const schema = known(given, dialect, at, changes)
@@ -134,7 +155,8 @@ function modernizeItems (schema: Members, at: string, changes: Changes): void {
       changes.note(below(at, 'items'), 'written as prefixItems')
       if (items.length > 0) schema.prefixItems = items
       // Validators of older dialects would apply `items` to every element.
-      if (additionalItems !== undefined && additionalItems !== true) changes.loosen(below(at, 'additionalItems'), 'dropped')
+      const isLimit = additionalItems !== undefined && additionalItems !== true
+      if (isLimit) changes.loosen(below(at, 'additionalItems'), 'dropped')
     }
   } else if (additionalItems !== undefined) {
     delete schema.additionalItems

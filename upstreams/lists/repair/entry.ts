@@ -17,7 +17,7 @@ export type Repaired = { readonly entry: Entry, readonly changes: readonly strin
 
 /** The entry in the given form. The same object when nothing was changed. Does not throw: one entry costs no other. */
 export function repairEntry (kind: Kind, entry: Entry, form: SchemaForm): Repaired {
-  const wrong = kind === 'tools' ? mistakeOfTool(entry, form) : kind === 'prompts' ? mistakeOfPrompt(entry, form) : kind === 'resources' ? mistakeOfResource(entry, form) : undefined
+  const wrong = MISTAKES[kind]?.(entry, form)
   if (wrong !== undefined) return wrong
   if (form === 'as-is') return { entry, changes: [] }
   const changes = new Changes()
@@ -30,21 +30,26 @@ export function repairEntry (kind: Kind, entry: Entry, form: SchemaForm): Repair
   }
   if (!changes.any) return { entry, changes: [] }
   const sentences = changes.list()
-  return { entry: { ...repaired, _meta: { ...repaired._meta as Members | undefined, [CHANGED]: sentences } }, changes: sentences }
+  const _meta = { ...repaired._meta as Members | undefined, [CHANGED]: sentences }
+  return { entry: { ...repaired, _meta }, changes: sentences }
 }
 
 function repairTool (tool: Members, changes: Changes): Members {
   const { inputSchema, outputSchema, ...rest } = tool
   const budget = new Budget()
-  const repaired: Members = { ...rest, inputSchema: repairedBy(repairInput, inputSchema, '/inputSchema', changes, budget) ?? anyObject(changes, inputSchema) }
+  const input = repairedBy(repairInput, inputSchema, '/inputSchema', changes, budget)
+  const repaired: Members = { ...rest, inputSchema: input ?? anyObject(changes, inputSchema) }
   if (!('outputSchema' in tool)) return repaired
   const output = repairedBy(repairOutput, outputSchema, '/outputSchema', changes, budget)
-  if (output === undefined) changes.note('/outputSchema', outputSchema === null ? 'null dropped' : 'dropped, because clients cannot read it')
-  return output === undefined ? repaired : { ...repaired, outputSchema: output }
+  if (output !== undefined) return { ...repaired, outputSchema: output }
+  changes.note('/outputSchema', outputSchema === null ? 'null dropped' : 'dropped, because clients cannot read it')
+  return repaired
 }
 
 /** Undefined where there is no schema, or one that is too large to look into. */
-function repairedBy (repair: typeof repairInput, schema: unknown, at: string, changes: Changes, budget: Budget): Members | undefined {
+function repairedBy (
+  repair: typeof repairInput, schema: unknown, at: string, changes: Changes, budget: Budget
+): Members | undefined {
   if (!isObject(schema)) return undefined
   const own = new Changes()
   try {
@@ -60,12 +65,15 @@ function repairedBy (repair: typeof repairInput, schema: unknown, at: string, ch
 
 /** Allows everything that the server may take, and leaves it to the server to check. */
 function anyObject (changes: Changes, schema: unknown): Members {
-  changes.note('/inputSchema', isObject(schema) ? 'too large to look into: any arguments are listed' : 'there is none: any arguments are listed')
+  const why = isObject(schema) ? 'too large to look into' : 'there is none'
+  changes.note('/inputSchema', `${why}: any arguments are listed`)
   return { type: 'object', properties: {} }
 }
 
 function mistakeOfTool ({ inputSchema, execution }: Entry, form: SchemaForm): string | undefined {
-  if (isObject(execution) && execution.taskSupport === 'required') return 'it can only be called as a task, which this gateway does not relay'
+  if (isObject(execution) && execution.taskSupport === 'required') {
+    return 'it can only be called as a task, which this gateway does not relay'
+  }
   const isAbsent = inputSchema === undefined || inputSchema === null || inputSchema === true
   return isObject(inputSchema) || (form === 'safe' && isAbsent) ? undefined : 'its inputSchema is not an object'
 }
@@ -78,3 +86,6 @@ function mistakeOfPrompt ({ arguments: list }: Entry, form: SchemaForm): string 
 function mistakeOfResource ({ uri }: Entry, form: SchemaForm): string | undefined {
   return form === 'as-is' || URL.canParse(uri as string) ? undefined : 'its uri is not a URI'
 }
+
+const MISTAKES: Partial<Record<Kind, (entry: Entry, form: SchemaForm) => string | undefined>> =
+  { tools: mistakeOfTool, prompts: mistakeOfPrompt, resources: mistakeOfResource }

@@ -15,14 +15,15 @@ const areTexts = (value: unknown): boolean => Array.isArray(value) && value.ever
 /** A day that the calendar has. */
 const DATE = [
   '(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29',
-  '\\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])', '\\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)', '\\d{4}-02-(?:0[1-9]|1\\d|2[0-8])'
+  '\\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])',
+  '\\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)', '\\d{4}-02-(?:0[1-9]|1\\d|2[0-8])'
 ].join('|')
 const HOUR = '(?:[01]\\d|2[0-3]):[0-5]\\d'
 /** A date and time with its offset, as the strictest of the official clients checks it. */
 const TIME = new RegExp(`^(?:${DATE})T${HOUR}:[0-5]\\d(?:\\.\\d+)?(?:Z|[+-]${HOUR})$`)
 const isTime = (value: unknown): boolean => typeof value === 'string' && TIME.test(value)
 
-/** The members with what clients take of them; the same object when nothing has to be changed. Members without a rule stay. */
+/** The members that clients take; the same object when nothing has to be changed. Members without a rule stay. */
 export function repairMembers (given: Members, rules: Rules, at: string, changes: Changes): Members {
   let repaired = given
   for (const key in rules) {
@@ -45,7 +46,8 @@ function applied (rule: Rule, value: unknown, at: string, changes: Changes): unk
 }
 
 /** An object with its members repaired. */
-const object = (rules: Rules): Rule => (value, at, changes) => isObject(value) ? repairMembers(value, rules, at, changes) : undefined
+const object = (rules: Rules): Rule => (value, at, changes) =>
+  isObject(value) ? repairMembers(value, rules, at, changes) : undefined
 
 /** A list of objects; those without what they need are dropped. */
 const objects = (needed: (item: Members) => boolean, rules: Rules): Rule => (value, at, changes) => {
@@ -59,9 +61,10 @@ const objects = (needed: (item: Members) => boolean, rules: Rules): Rule => (val
   return items.length === value.length && items.every((item, index) => item === value[index]) ? value : items
 }
 
-const ICONS = objects(({ src }) => isUri(src), { mimeType: isText, sizes: areTexts, theme: value => value === 'light' || value === 'dark' })
+const isTheme = (value: unknown): boolean => value === 'light' || value === 'dark'
+const ICONS = objects(({ src }) => isUri(src), { mimeType: isText, sizes: areTexts, theme: isTheme })
 
-/** What all kinds of entries have in common. */
+/** The rules of all kinds of entries. */
 const COMMON: Rules = { title: isText, description: isText, icons: ICONS, _meta: isObject }
 
 const ANNOTATIONS = object({
@@ -70,13 +73,21 @@ const ANNOTATIONS = object({
   lastModified: isTime
 })
 
+const HINTS = object({
+  title: isText, readOnlyHint: isFlag, destructiveHint: isFlag, idempotentHint: isFlag, openWorldHint: isFlag
+})
+
+const isNamed = ({ name }: Members): boolean => isText(name) && name !== ''
+const ARGUMENTS = objects(isNamed, { title: isText, description: isText, required: isFlag })
+
 /** The gateway offers no tasks. */
-const isWithoutTasks = (value: unknown): boolean => isObject(value) && (value.taskSupport === undefined || value.taskSupport === 'forbidden')
+const isWithoutTasks = (value: unknown): boolean =>
+  isObject(value) && (value.taskSupport === undefined || value.taskSupport === 'forbidden')
 
 /** The rules of each kind of entry, schemas aside. */
 export const RULES = {
-  tools: { ...COMMON, execution: isWithoutTasks, annotations: object({ title: isText, readOnlyHint: isFlag, destructiveHint: isFlag, idempotentHint: isFlag, openWorldHint: isFlag }) },
-  prompts: { ...COMMON, arguments: objects(({ name }) => isText(name) && name !== '', { title: isText, description: isText, required: isFlag }) },
+  tools: { ...COMMON, execution: isWithoutTasks, annotations: HINTS },
+  prompts: { ...COMMON, arguments: ARGUMENTS },
   resources: { ...COMMON, mimeType: isText, size: Number.isInteger, annotations: ANNOTATIONS },
   templates: { ...COMMON, mimeType: isText, annotations: ANNOTATIONS }
 } as const satisfies Readonly<Record<string, Rules>>

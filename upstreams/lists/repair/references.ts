@@ -10,8 +10,10 @@ const MAX_SCHEMAS = 5_000
 const MAX_POINTER = 1_000
 /** How many schemas are put into `$defs` because pointers to them are longer. */
 const MAX_LONG = 8
-/** The longest reference that is compared with a pointer: each character may be written as three for each of its bytes. */
+/** The longest reference that is compared with a pointer: a character may be written as nine. */
 const MAX_WRITTEN = 9 * MAX_POINTER
+
+const DANGLING = 'dropped, because there is nothing in the schema that it refers to'
 
 /** The schema that another one refers to, and how its author wrote the reference. */
 export interface Link { readonly target: Members, readonly written: string }
@@ -20,8 +22,8 @@ export interface Link { readonly target: Members, readonly written: string }
 export type Links = Map<Members, Link>
 
 /**
- * Finds what all references refer to. References to nothing in the schema are dropped: clients cannot follow them. The others are written as the number of
- * what they refer to until `writeReferences`, so that schemas with the same text are the same.
+ * Finds what all references refer to. References to nothing in the schema are dropped: clients cannot follow them. The
+ * others are the number of what they refer to until `writeReferences`, so that schemas with the same text are the same.
  */
 export function link (rewriting: Rewriting): Links {
   const links: Links = new Map()
@@ -36,7 +38,7 @@ export function link (rewriting: Rewriting): Links {
       links.set(schema, { target, written: String(schema.$ref) })
       schema.$ref = `#${number}`
     } else if (target === true) drop(schema, () => rewriting.changes.note(at, 'dropped, because it allows everything'))
-    else drop(schema, () => rewriting.changes.loosen(at, 'dropped, because there is nothing in the schema that it refers to'))
+    else drop(schema, () => rewriting.changes.loosen(at, DANGLING))
   }
   const circles = new Set(circular(links))
   for (const { schema, at } of circles.size === 0 ? [] : rewriting.references) {
@@ -70,11 +72,16 @@ function drop (schema: Members, note: () => void): void {
 }
 
 /** Where a schema is: in another one, under a keyword and a name, or under a pointer. */
-interface Place { readonly parent?: Members, readonly keyword?: string, readonly name?: string | undefined, pointer?: string }
+interface Place {
+  readonly parent?: Members
+  readonly keyword?: string
+  readonly name?: string | undefined
+  pointer?: string
+}
 
 /**
- * Writes the references of a schema as pointers into it. What they refer to and is not in it any more, or only under a long pointer, is put into `$defs`.
- * Throws `TooLarge`.
+ * Writes the references of a schema as pointers into it. What they refer to and is not in it any more, or only under a
+ * long pointer, is put into `$defs`. Throws `TooLarge`.
  */
 export function writeReferences (root: Members, links: Links, at: string, changes: Changes): void {
   if (links.size === 0) return
@@ -150,7 +157,8 @@ function definer (root: Members): (schema: Members) => string {
 
 const PLAIN = /^[\w$.-]*$/
 
-const escape = (key: string): string => PLAIN.test(key) ? key : encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
+const escape = (key: string): string =>
+  PLAIN.test(key) ? key : encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
 
 /** Characters that all clients read in a reference. */
 const READ_BY_ALL = /^[\x20-\x7e\p{L}\p{M}\p{N}]*$/u

@@ -1,18 +1,16 @@
 import { isObject } from '../../../protocol/wire/json.js'
 import { isWellFormed, type Budget } from './budget.js'
 import { below, type Changes } from './changes.js'
-import { identifierOf, modernize, type Dialect, type Members } from './dialects.js'
+import { identifierOf, modernize, resolve, type Dialect, type Members } from './dialects.js'
 import { ANNOTATIONS, COMPOUND, KEYWORDS, REFUSED, TYPES, VALUES, type Reading } from './keywords.js'
 
-/** What references and names of schemas count for: they take longer than others. */
+/** How many others a reference or a name of a schema counts for: it takes longer. */
 const SLOW = 4
-const SLOW_KEYS: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef', '$id', 'id', '$anchor', '$dynamicAnchor'])
+const SLOW_KEYS: ReadonlySet<string> =
+  new Set(['$ref', '$dynamicRef', '$recursiveRef', '$id', 'id', '$anchor', '$dynamicAnchor'])
 
 /** The base of references in a schema without a name. */
 const NAMELESS = 'schema:///'
-
-/** The longest name of a schema, in characters: one in use is read with each reference. */
-const MAX_URI = 500
 
 const UNREADABLE = 'dropped, because it cannot be read'
 
@@ -56,14 +54,15 @@ export class Rewriting {
     return this.#object(this.#root, at, NAMELESS)
   }
 
-  /** What a reference refers to, rewritten: `true` and `false` are schemas, too. Undefined when there is no such schema in this one. */
+  /** The schema that a reference refers to, rewritten; a boolean is one, too. Undefined when it is not in this one. */
   find ({ schema, base, isDynamic }: Reference): Members | boolean | undefined {
     if (isDynamic && this.#resources.size > 1) return undefined
     const [uri = '', fragment = ''] = String(schema.$ref).split('#')
     const name = uri === '' ? base : resolve(base, uri)
     const resource = name === undefined ? undefined : this.#named.get(name)
     if (name === undefined || resource === undefined) return undefined
-    const target = fragment === '' || fragment.startsWith('/') ? valueAt(resource, fragment) : this.#named.get(`${name}#${fragment}`)
+    const isPointer = fragment === '' || fragment.startsWith('/')
+    const target = isPointer ? valueAt(resource, fragment) : this.#named.get(`${name}#${fragment}`)
     if (typeof target === 'boolean') return target
     if (!isObject(target)) return undefined
     return this.#rewritten.get(target) ?? this.#object(target, fragment, name)
@@ -78,12 +77,15 @@ export class Rewriting {
     const source = modernize(given, this.#dialect, at, given === this.#root, this.changes)
     for (const key in source) {
       const reading = KEYWORDS.get(key)
-      const value = reading === undefined ? this.#unknown(key, source[key], at) : this.#value(reading, source[key], below(at, key), inner)
+      const value = reading === undefined
+        ? this.#unknown(key, source[key], at)
+        : this.#value(reading, source[key], below(at, key), inner)
       if (value !== undefined) schema[key] = value
       else if (reading !== undefined) this.#unread(key, at)
     }
     this.#drop(schema, source, at)
-    if (typeof schema.$ref === 'string') this.references.push({ schema, base: inner, at: below(at, '$ref'), isDynamic: given.$ref === undefined })
+    if (typeof schema.$ref !== 'string') return schema
+    this.references.push({ schema, base: inner, at: below(at, '$ref'), isDynamic: given.$ref === undefined })
     return schema
   }
 
@@ -91,7 +93,8 @@ export class Rewriting {
   #name (given: Members, base: string): string {
     const id = identifierOf(given, this.#dialect)
     const isAnchor = id?.startsWith('#') === true
-    const inner = id === undefined || isAnchor ? base : resolve(base, id.replace(/#.*/s, '')) ?? `${NAMELESS}${this.#resources.size}/`
+    const other = `${NAMELESS}${this.#resources.size}/`
+    const inner = id === undefined || isAnchor ? base : resolve(base, id.replace(/#.*/s, '')) ?? other
     if (inner !== base) {
       this.#remember(inner, given)
       this.#resources.add(given)
@@ -147,8 +150,12 @@ export class Rewriting {
       if (!isWellFormed(name)) {
         this.#misnamed.add(value)
         this.changes.loosen(pointer, 'dropped, because its name is no text')
-      } else if (reading === 'dependencies' && Array.isArray(value[name])) byName[name] = this.#names(value[name], pointer)
-      else byName[name] = this.#asObject(this.#schema(value[name], pointer, base) ?? this.#anything(pointer), pointer, reading)
+      } else if (reading === 'dependencies' && Array.isArray(value[name])) {
+        byName[name] = this.#names(value[name], pointer)
+      } else {
+        const schema = this.#schema(value[name], pointer, base) ?? this.#anything(pointer)
+        byName[name] = this.#asObject(schema, pointer, reading)
+      }
     }
     return byName
   }
@@ -173,12 +180,13 @@ export class Rewriting {
 
   #type (value: unknown, at: string): unknown {
     if (typeof value === 'string' && TYPES.has(value)) return value
-    const names = (Array.isArray(value) ? value : [value]).map(name => typeof name === 'string' ? name.toLowerCase() : '')
+    const given: unknown[] = Array.isArray(value) ? value : [value]
+    const names = given.map(name => typeof name === 'string' ? name.toLowerCase() : '')
     if (names.length === 0 || !names.every(name => TYPES.has(name))) return undefined
     const unique = [...new Set(names)]
-    if (Array.isArray(value) && unique.every((name, index) => name === value[index]) && unique.length === value.length) return value
     // A validator may take a word that it does not know for one that no value fits.
-    const isKnown = (Array.isArray(value) ? value : [value]).every((name, index) => name === names[index])
+    const isKnown = given.every((name, index) => name === names[index])
+    if (isKnown && unique.length === given.length) return value
     if (isKnown) this.changes.note(at, 'repeated names dropped')
     else this.changes.loosen(at, 'spelt as JSON Schema does')
     return Array.isArray(value) ? unique : unique[0]
@@ -204,8 +212,10 @@ export class Rewriting {
     const { required, properties, patternProperties } = schema
     // It would now be about more properties.
     const isFewer = properties === undefined ? source.properties !== undefined : this.#misnamed.has(source.properties)
-    if (isFewer || (patternProperties === undefined && source.patternProperties !== undefined)) delete schema.additionalProperties
-    if (Array.isArray(required) && isObject(properties) && COMPOUND.every(key => schema[key] === undefined)) this.keepRequired(schema, required, properties, at)
+    const isUnread = patternProperties === undefined && source.patternProperties !== undefined
+    if (isFewer || isUnread) delete schema.additionalProperties
+    if (!Array.isArray(required) || !isObject(properties) || COMPOUND.some(key => schema[key] !== undefined)) return
+    this.keepRequired(schema, required, properties, at)
   }
 
   /** Names that are required, but no property, are removed. */
@@ -216,12 +226,6 @@ export class Rewriting {
     if (kept.length > 0) schema.required = kept
     else delete schema.required
   }
-}
-
-function resolve (base: string, uri: string): string | undefined {
-  if (uri.length > MAX_URI || !URL.canParse(uri, base)) return undefined
-  const { href } = new URL(uri, base)
-  return href.length <= MAX_URI ? href : undefined
 }
 
 const ESCAPED = /[%~]/

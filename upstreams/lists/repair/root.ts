@@ -16,7 +16,7 @@ const TEXT = 40
 
 export const isCompound = (schema: Members): boolean => COMPOUND.some(key => schema[key] !== undefined)
 
-/** A schema of objects without unions at its root that allows every object which the given one allows, and more. Throws `TooLarge`. */
+/** A schema without unions at its root that allows each object which the given one allows. Throws `TooLarge`. */
 export function flatten (schema: Members, links: Links): Members {
   return new Flattening(links).run(schema)
 }
@@ -49,7 +49,8 @@ class Flattening {
     const joined = new Joined(own)
     for (const part of [...(target === undefined ? [] : [target]), ...listOf(allOf)]) this.#join(joined, this.run(part))
     for (const union of [anyOf, oneOf]) {
-      if (Array.isArray(union)) this.#join(joined, this.#unite(listOf(union).filter(mayBeObject).map(branch => this.run(branch))))
+      if (!Array.isArray(union)) continue
+      this.#join(joined, this.#unite(listOf(union).filter(mayBeObject).map(branch => this.run(branch))))
     }
     return joined.schema()
   }
@@ -63,15 +64,18 @@ class Flattening {
     if (this.#work > MAX_WORK) throw new TooLarge()
   }
 
-  /** The properties of all branches. One that a branch does not mention may be anything there, unless the branch is closed. */
+  /** The properties of all branches. One that a branch does not mention may be anything there, unless it is closed. */
   #unite (branches: readonly Members[]): Members {
     const [first, ...others] = branches
     if (first === undefined) return {}
     if (others.length === 0) return first
     const names = new Set(branches.flatMap(({ properties }) => isObject(properties) ? Object.keys(properties) : []))
-    this.#count(names.size * branches.length + branches.reduce((sum, { required }) => sum + namesIn(required).length, 0))
+    this.#count(names.size * branches.length)
+    for (const { required } of branches) this.#count(namesIn(required).length)
     const properties: Members = {}
-    for (const name of names) properties[name] = this.#oneOfThese(branches.flatMap(branch => alternatives(branch, name)))
+    for (const name of names) {
+      properties[name] = this.#oneOfThese(branches.flatMap(branch => alternatives(branch, name)))
+    }
     const requiredOf = branches.map(branch => new Set(namesIn(branch.required)))
     const required = namesIn(first.required).filter(name => requiredOf.every(names => names.has(name)))
     return {
@@ -86,7 +90,9 @@ class Flattening {
     const [first = {}] = different
     if (different.length < 2) return first
     const values = different.map(valuesOf)
-    if (!values.every(list => list !== undefined)) return { anyOf: [...different.filter(schema => !isEmpty(schema)), ...different.filter(isEmpty)] }
+    if (!values.every(list => list !== undefined)) {
+      return { anyOf: [...different.filter(schema => !isEmpty(schema)), ...different.filter(isEmpty)] }
+    }
     const { type, title, description } = first
     return {
       ...(type !== undefined && different.every(schema => isDeepStrictEqual(schema.type, type)) ? { type } : {}),
@@ -115,7 +121,7 @@ const JOINED_BY_NAME: ReadonlySet<string> =
 /** The parts of a condition belong together. */
 const CONDITION: ReadonlySet<string> = new Set(['if', 'then', 'else'])
 
-/** A schema that asks for what all of several ask for, or for less. The first has the word where more say something of one thing. */
+/** A schema that asks for what several ask for, or less. The first has the word where more say something of a thing. */
 class Joined {
   readonly #schema: Members
   /** Copies of members that belong to one of the schemas: they are made once, and others are added in place. */
@@ -140,7 +146,9 @@ class Joined {
       const known = Object.hasOwn(schema, key) ? schema[key] : undefined
       if (CONDITION.has(key) || key === 'required' || value === undefined) continue
       if (known === undefined) schema[key] = value
-      else if (JOINED_BY_NAME.has(key) && isObject(known) && isObject(value)) looked += this.#addByName(key, known, value)
+      else if (JOINED_BY_NAME.has(key) && isObject(known) && isObject(value)) {
+        looked += this.#addByName(key, known, value)
+      }
     }
     for (const key of DEPENDENT) delete schema[key]
     const names = namesIn(part.required)
@@ -176,7 +184,8 @@ class Joined {
 }
 
 /** `true` allows everything; `false`, which allows nothing, may be taken for it. */
-const listOf = (schemas: unknown): Members[] => Array.isArray(schemas) ? schemas.map(schema => isObject(schema) ? schema : {}) : []
+const listOf = (schemas: unknown): Members[] =>
+  Array.isArray(schemas) ? schemas.map(schema => isObject(schema) ? schema : {}) : []
 
 function mayBeObject ({ type }: Members): boolean {
   return type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'))
@@ -188,7 +197,8 @@ function alternatives (branch: Members, name: string): Members[] {
   return isObject(own) ? [own] : isClosed(branch) ? [] : [{}]
 }
 
-const isClosed = ({ additionalProperties, patternProperties }: Members): boolean => additionalProperties === false && patternProperties === undefined
+const isClosed = ({ additionalProperties, patternProperties }: Members): boolean =>
+  additionalProperties === false && patternProperties === undefined
 
 const isEmpty = (schema: Members): boolean => Object.keys(schema).length === 0
 

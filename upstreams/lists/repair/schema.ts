@@ -12,8 +12,8 @@ const MAX_GROWTH = 3
 const ROOM = 4_096
 
 /**
- * A schema of tool arguments in the form that every client takes: of type `object`, without unions at its root, in the newest dialect, with
- * references to itself only. What it allowed before it allows now. Throws `TooLarge`.
+ * A schema of tool arguments in the form that every client takes: of type `object`, without unions at its root, in the
+ * newest dialect, with references to itself only. What it allowed before it allows now. Throws `TooLarge`.
  */
 export function repairInput (given: Members, at: string, changes: Changes, budget: Budget): Members {
   const { rewriting, links, root } = rewrite(given, at, changes, budget)
@@ -36,13 +36,15 @@ export function repairOutput (given: Members, at: string, changes: Changes, budg
   return root
 }
 
-/** Throws `TooLarge` when repeated parts and references make a schema so long that many of them would fill the memory. */
+/** Throws `TooLarge` when repeated parts and references make a schema so long that many would fill the memory. */
 function checkGrowth (repaired: Members, given: Members): void {
   const length = JSON.stringify(repaired).length
   if (length > ROOM && length > ROOM + MAX_GROWTH * JSON.stringify(given).length) throw new TooLarge()
 }
 
-function rewrite (given: Members, at: string, changes: Changes, budget: Budget): { rewriting: Rewriting, links: Links, root: Members } {
+interface Rewritten { readonly rewriting: Rewriting, readonly links: Links, readonly root: Members }
+
+function rewrite (given: Members, at: string, changes: Changes, budget: Budget): Rewritten {
   const rewriting = new Rewriting(given, dialectOf(given), changes, budget)
   const root = rewriting.run(at)
   const links = link(rewriting)
@@ -51,9 +53,12 @@ function rewrite (given: Members, at: string, changes: Changes, budget: Budget):
 }
 
 /** Keywords that validators of older dialects do not know, so that they allow more. */
-const NEWER = ['unevaluatedProperties', 'unevaluatedItems', 'dependentRequired', 'dependentSchemas', 'prefixItems', 'minContains', 'maxContains'] as const
+const NEWER = [
+  'unevaluatedProperties', 'unevaluatedItems', 'dependentRequired', 'dependentSchemas', 'prefixItems', 'minContains',
+  'maxContains'
+] as const
 
-/** True when validators of older dialects would allow more inside `not`, `if` or `oneOf`, and so less with the whole. */
+/** True when validators of older dialects would allow more inside `not`, `if` or `oneOf`, and so less as a whole. */
 function isReadOtherwise (all: readonly Members[], links: Links): boolean {
   const seen = new Set<Members>()
   const waiting: Members[] = []
@@ -62,7 +67,9 @@ function isReadOtherwise (all: readonly Members[], links: Links): boolean {
     seen.add(schema)
     waiting.push(schema)
   }
-  for (const { not, if: condition, oneOf } of all) for (const schema of [not, condition, ...(Array.isArray(oneOf) ? oneOf : [])]) add(schema)
+  for (const { not, if: condition, oneOf } of all) {
+    for (const schema of [not, condition, ...(Array.isArray(oneOf) ? oneOf : [])]) add(schema)
+  }
   for (let schema = waiting.pop(); schema !== undefined; schema = waiting.pop()) {
     if (NEWER.some(key => schema?.[key] !== undefined)) return true
     eachInside(schema, add)
@@ -72,7 +79,8 @@ function isReadOtherwise (all: readonly Members[], links: Links): boolean {
 }
 
 /**
- * Drops what allows less where a part of it allows more: a schema that was loosened may be a part of it, also by reference. `oneOf` allows more as `anyOf`.
+ * Drops what allows less where a part of it allows more: a schema that was loosened may be a part of it, also by
+ * reference. `oneOf` allows more as `anyOf`.
  */
 function dropOpposites (all: readonly Members[], at: string, changes: Changes): void {
   let dropped = false
@@ -105,7 +113,10 @@ function objectRoot (root: Members, links: Links, rewriting: Rewriting, at: stri
   const repaired: Members = { ...($schema === undefined ? {} : { $schema }), type: 'object', properties }
   for (const key in flat) if (!Object.hasOwn(repaired, key) && !REFUSED_AT_ROOT.includes(key)) repaired[key] = flat[key]
   // Definitions move with the root: what refers to the former root finds them there.
-  for (const key of ['$defs', 'definitions']) if (repaired[key] !== undefined && repaired[key] === root[key]) delete root[key]
-  if (Array.isArray(repaired.required) && isObject(properties)) rewriting.keepRequired(repaired, repaired.required, properties, at)
+  for (const key of ['$defs', 'definitions']) {
+    if (repaired[key] !== undefined && repaired[key] === root[key]) delete root[key]
+  }
+  const { required } = repaired
+  if (Array.isArray(required) && isObject(properties)) rewriting.keepRequired(repaired, required, properties, at)
   return repaired
 }
