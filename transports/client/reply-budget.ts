@@ -95,7 +95,8 @@ export class ReplyBudget {
   #goOn (): void {
     clearImmediate(this.#immediate)
     this.#immediate = undefined
-    for (const reply of this.#waiting()) if (this.#mayGoOn(reply, true)) reply.resume()
+    // What one has kept may end others.
+    for (const reply of this.#waiting()) if (reply.isPaused && this.#mayGoOn(reply, true)) reply.resume()
     // What was kept may have come at once, and be paused again.
     if (this.#waiting().length > 0) return
     clearInterval(this.#timer)

@@ -97,7 +97,7 @@ class StdioLink implements Link {
       else this.#events.failed(concern.id, new Error(`it wrote a line of more than ${maxMessage} bytes`))
     }
     lines.onNothing = bytes => this.#unasked.addLine(this.#source, bytes)
-    const source = new PausableSource(lines, this.#child.stdout)
+    const source: Source = new PausableSource(lines, this.#child.stdout, () => this.#incoming?.update(this.#ended ? 0 : lines.size))
     this.#child.stdout.on('data', (chunk: Buffer) => {
       if (this.#ended) return
       lines.push(chunk)

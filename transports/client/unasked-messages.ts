@@ -7,11 +7,14 @@ export interface Source { pause (): void, resume (): void }
 export class PausableSource implements Source {
   readonly #reader: Source
   readonly #stream: Source
+  readonly #onPassed: () => void
   #pauses = 0
 
-  constructor (reader: Source, stream: Source) {
+  /** `onPassed` is called when the reader has passed on what it kept, or a part of it. */
+  constructor (reader: Source, stream: Source, onPassed: () => void = () => {}) {
     this.#reader = reader
     this.#stream = stream
+    this.#onPassed = onPassed
   }
 
   pause (): void {
@@ -24,6 +27,7 @@ export class PausableSource implements Source {
     if (--this.#pauses > 0) return
     // What was kept may be reason enough for the next pause.
     this.#reader.resume()
+    this.#onPassed()
     if (this.#pauses === 0) this.#stream.resume()
   }
 }

@@ -8,7 +8,7 @@ import { IncomingReply, ReplyBudget } from '../../../transports/client/reply-bud
 import { openStdioLink } from '../../../transports/client/stdio.js'
 import { until } from '../../support/wait.js'
 import { LinkRecorder, OPTIONS } from './link-recorder.js'
-import { connect, end, event, resultOf, sendJson, startEvents, startRawServer } from './raw-server.js'
+import { answerHandshake, connect, end, event, resultOf, sendJson, startEvents, startRawServer } from './raw-server.js'
 
 const MiB = 1024 * 1024
 
@@ -202,4 +202,82 @@ t.test('a call that is given up while its reply waits frees what it held', async
   channel.emit('', 'notifications/cancelled')
   t.equal(budget.bytes, other.size)
   other.update(0)
+})
+
+t.test('pings and pongs of a server do not count, however many come', async t => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => { server.close() })
+  await once(server, 'listening')
+  const budget = new ReplyBudget(100 * MiB, 100 * MiB)
+  let most = 0
+  server.on('connection', socket => socket.on('message', data => {
+    for (let count = 0; count < 1_000; count++) {
+      socket.ping('x'.repeat(125))
+      socket.pong('x'.repeat(125))
+    }
+    socket.ping('last')
+    socket.once('pong', () => {
+      most = budget.bytes
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(String(data)) as { id: number }).id, result: {} }))
+    })
+  }))
+  const recorder = await connect(t, 'websocket', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, { replies: budget, maxPings: 10_000 })
+  t.match(await recorder.ask('tools/call'), { message: { result: {} } })
+  t.equal(most, 0)
+})
+
+/** A message of 1 MB in one event of many lines, which cost enough for the stream to be paused again and again, also before the last of them. */
+const LINES = `data: {"jsonrpc":"2.0","method":"notifications/x","params":{"list":[\n${`data: "${'x'.repeat(40)}",\n`.repeat(20_000)}data: "end"]}}\n\n`
+const SLOWLY = { ...LIMITS, maxUnasked: 1_000 }
+
+/** Links to servers, and what sends `LINES` on a stream that stays open. */
+const streams: Record<string, (t: Test, replies: ReplyBudget) => Promise<[LinkRecorder, send: () => void]>> = {
+  'an HTTP+SSE stream': async (t, replies) => {
+    let stream: ReturnType<typeof startEvents> | undefined
+    const { url } = await startRawServer(t, got => got.method === 'GET' && (stream = startEvents(got)).write('event: endpoint\ndata: /post\n\n'))
+    return [await connect(t, 'sse', url, { ...SLOWLY, replies }), () => stream?.write(LINES)]
+  },
+  'the stream of a reply': async (t, replies) => {
+    const { url, got } = await startRawServer(t)
+    const recorder = await connect(t, 'http', url, { ...SLOWLY, replies })
+    recorder.send('tools/call')
+    const stream = startEvents(await got.take('the call'))
+    return [recorder, () => stream.write(LINES)]
+  },
+  'the standalone stream of a session': async (t, replies) => {
+    const { url, got } = await startRawServer(t, item => answerHandshake(item, { listens: true }))
+    const recorder = await connect(t, 'http', url, { ...SLOWLY, replies })
+    await recorder.initialize()
+    const stream = startEvents(await got.take('GET'))
+    return [recorder, () => stream.write(LINES)]
+  },
+  'the output of a process': async (t, replies) => {
+    const [recorder, stdout] = [new LinkRecorder(), new PassThrough({ highWaterMark: MiB })]
+    const child = { stdin: new PassThrough().resume(), stdout, ended: new Promise<string>(() => {}), stop: async () => {} }
+    await recorder.dial(async events => openStdioLink(child, events, { ...OPTIONS, ...LIMITS, replies, onNoise: () => {} }))
+    t.teardown(() => recorder.link.close())
+    return [recorder, () => stdout.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/y' })}\n`.repeat(4_000) + `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/x' })}\n`)]
+  }
+}
+
+for (const [what, open] of Object.entries(streams)) {
+  t.test(`what ${what} kept while it was paused counts until it is passed on, and no longer`, async t => {
+    const budget = new ReplyBudget(100 * MiB, 100 * MiB)
+    const [recorder, send] = await open(t, budget)
+    send()
+    await until(() => budget.bytes > 65_536, 'the count')
+    await recorder.message('notifications/x')
+    await until(() => budget.bytes === 0, 'the end of the count')
+  })
+}
+
+t.test('the end of a session frees what its standalone stream held', async t => {
+  const { url, got } = await startRawServer(t, item => answerHandshake(item, { listens: true }))
+  const budget = new ReplyBudget(100 * MiB, 100 * MiB)
+  const recorder = await connect(t, 'http', url, { ...LIMITS, replies: budget })
+  await recorder.initialize()
+  startEvents(await got.take('GET')).write(`data: ${'x'.repeat(MiB)}`)
+  await until(() => budget.bytes > MiB / 2, 'the count')
+  await recorder.link.close()
+  t.equal(budget.bytes, 0)
 })

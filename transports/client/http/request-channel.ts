@@ -105,14 +105,14 @@ export class RequestChannel implements Channel, ReplyReceiver {
     this.#body = new ReplyBody(kind, maxMessage, isList(this.#request.method) ? listLimits : limits, (message, bytes) => this.#take(message, bytes), () => this.#failTooLong(), bytes => {
       if (this.#source !== undefined) this.#host.unasked.addLine(this.#source, bytes)
     })
-    if (this.#exchange !== undefined) this.#source = new PausableSource(this.#body, this.#exchange)
+    if (this.#exchange !== undefined) this.#source = new PausableSource(this.#body, this.#exchange, () => { if (this.#incoming !== undefined) this.#count() })
   }
 
   onData (chunk: Buffer): void {
     const body = this.#body
     if (this.#isDone || body === undefined) return
     body.push(chunk)
-    if (this.#incoming !== undefined || isLarge(body.size)) this.#count(body.size)
+    if (this.#incoming !== undefined || isLarge(body.size)) this.#count()
   }
 
   onEnd (): void {
@@ -127,9 +127,9 @@ export class RequestChannel implements Channel, ReplyReceiver {
     else this.#breakOff(error)
   }
 
-  #count (bytes: number): void {
+  #count (): void {
     if (this.#source !== undefined) this.#incoming ??= new IncomingReply(this.#host.limits.replies, this.#request.caller ?? this.#host, this.#source)
-    this.#incoming?.update(this.#isDone ? 0 : bytes)
+    this.#incoming?.update(this.#isDone ? 0 : this.#body?.size ?? 0)
   }
 
   #post (text: string): void {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Message } from '../../../protocol/wire/jsonrpc.js'
 import type { LinkLimits } from '../link.js'
+import { IncomingReply, isLarge } from '../reply-budget.js'
 import { PausableSource, type UnaskedMessages } from '../unasked-messages.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { isUnreachable } from './network-error.js'
@@ -28,6 +29,8 @@ export class StandaloneStream implements ReplyReceiver {
   #exchange: HttpExchange | undefined
   #body: ReplyBody | undefined
   #source: PausableSource | undefined
+  /** From when on a message is large. */
+  #incoming: IncomingReply | undefined
   #lastEventId: string | undefined
   #retry: number | undefined
   #delay = FIRST_DELAY
@@ -54,6 +57,7 @@ export class StandaloneStream implements ReplyReceiver {
     this.#isClosed = true
     clearTimeout(this.#timer)
     this.#exchange?.abort()
+    this.#incoming?.update(0)
     this.#onFirstHead()
   }
 
@@ -66,7 +70,7 @@ export class StandaloneStream implements ReplyReceiver {
       this.#body = new ReplyBody('events', this.#limits.maxMessage, this.#limits.limits, (message, bytes) => this.#take(message, bytes), () => {}, bytes => {
         if (this.#source !== undefined) this.#events.unasked.addLine(this.#source, bytes)
       })
-      if (this.#exchange !== undefined) this.#source = new PausableSource(this.#body, this.#exchange)
+      if (this.#exchange !== undefined) this.#source = new PausableSource(this.#body, this.#exchange, () => { if (this.#incoming !== undefined) this.#count() })
     } else {
       this.#exchange?.abort()
       if (status >= 500 || status === 429) this.#reopen()
@@ -76,7 +80,9 @@ export class StandaloneStream implements ReplyReceiver {
   }
 
   onData (chunk: Buffer): void {
-    this.#body?.push(chunk)
+    const body = this.#body
+    body?.push(chunk)
+    if (this.#incoming !== undefined || isLarge(body?.size ?? 0)) this.#count()
     // Something came, so the next attempt need not wait long.
     this.#delay = FIRST_DELAY
   }
@@ -90,6 +96,11 @@ export class StandaloneStream implements ReplyReceiver {
     this.#onFirstHead()
     if (isUnreachable(error.cause) && ++this.#unreachable >= MAX_UNREACHABLE) this.#events.unreachable(error)
     else this.#reopen()
+  }
+
+  #count (): void {
+    if (this.#source !== undefined) this.#incoming ??= new IncomingReply(this.#limits.replies, this, this.#source)
+    this.#incoming?.update(this.#isClosed ? 0 : this.#body?.size ?? 0)
   }
 
   #open (): void {
@@ -108,6 +119,8 @@ export class StandaloneStream implements ReplyReceiver {
     this.#lastEventId = this.#body?.lastEventId ?? this.#lastEventId
     this.#retry = this.#body?.retry ?? this.#retry
     this.#body = undefined
+    this.#incoming?.update(0)
+    this.#incoming = undefined
     const delay = Math.min(Math.max(this.#retry ?? 0, this.#delay), MAX_DELAY)
     this.#delay = Math.min(2 * this.#delay, MAX_DELAY)
     this.#timer = setTimeout(() => this.#open(), delay).unref()

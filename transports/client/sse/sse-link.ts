@@ -63,7 +63,7 @@ export class SseLink implements Link, ReplyReceiver {
   open (): void {
     const { client, path, headers } = this.#target
     this.#stream = client.stream({ method: 'GET', path, headers: [...headers, 'accept', 'text/event-stream', 'accept-encoding', 'identity'] }, this)
-    this.#source = new PausableSource(this.#reader, this.#stream)
+    this.#source = new PausableSource(this.#reader, this.#stream, () => { if (this.#incoming !== undefined) this.#count() })
   }
 
   channelFor (request: LinkRequest): Channel {
@@ -88,7 +88,7 @@ export class SseLink implements Link, ReplyReceiver {
   onData (chunk: Buffer): void {
     if (this.#isClosed) return
     this.#reader.push(chunk)
-    if (this.#incoming !== undefined || isLarge(this.#reader.size)) this.#count(this.#reader.size)
+    if (this.#incoming !== undefined || isLarge(this.#reader.size)) this.#count()
   }
 
   onEnd (): void {
@@ -109,9 +109,9 @@ export class SseLink implements Link, ReplyReceiver {
     }
   }
 
-  #count (bytes: number): void {
+  #count (): void {
     if (this.#source !== undefined) this.#incoming ??= new IncomingReply(this.#limits.replies, this, this.#source)
-    this.#incoming?.update(bytes)
+    this.#incoming?.update(this.#isClosed ? 0 : this.#reader.size)
   }
 
   #take ({ type, data }: SseEvent): void {

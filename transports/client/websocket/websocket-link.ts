@@ -24,6 +24,9 @@ export interface WebSocketLinkOptions extends LinkLimits {
 /** How long the server has to answer a close frame, in milliseconds. */
 const CLOSE_TIMEOUT = 2_000
 
+/** How many bytes of a ping or pong precede its data. */
+const CONTROL_HEAD = 2
+
 /** A link over an open, paused WebSocket: one message a frame. */
 export class WebSocketLink implements Link {
   readonly transport = 'websocket'
@@ -39,7 +42,7 @@ export class WebSocketLink implements Link {
   /** Messages of the chunk during which it was paused. */
   readonly #waiting: Buffer[] = []
   #isPaused = false
-  /** How many bytes have come since the last message. */
+  /** How many bytes have come since the last message, without pings and pongs. */
   #incomplete = 0
   #incoming: IncomingReply | undefined
   /** Why the gateway ends it. */
@@ -60,7 +63,8 @@ export class WebSocketLink implements Link {
       for (const name of ['ping', 'pong']) socket.removeAllListeners(name)
       this.#terminate(`it sent more than ${options.maxPings} pings or pongs in a second (option maxPings)`)
     })
-    const onPing = (): void => {
+    const onPing = (data: Buffer): void => {
+      this.#incomplete -= CONTROL_HEAD + data.length
       this.#heartbeat.beat()
       countPing()
     }
