@@ -41,6 +41,7 @@ export class ReplyBudget {
   /** In the order in which they have become large. */
   readonly #replies = new Set<IncomingReply>()
   #turns = 0
+  #queuedInTurn: number | undefined
   #timer: NodeJS.Timeout | undefined
   #immediate: NodeJS.Immediate | undefined
 
@@ -112,8 +113,17 @@ export class ReplyBudget {
   #mayGoOn (reply: IncomingReply, mayBegin: boolean): boolean {
     const caller = this.#callerOf(reply)
     if (caller.bytes <= FAIR) return true
-    if (2 * caller.bytes > this.#maxAll - this.#queued() - (this.#all.bytes - caller.bytes)) return this.#hasTurn(this.#all, reply, mayBegin)
+    if (2 * caller.bytes > this.#maxAll - this.#queuedNow() - (this.#all.bytes - caller.bytes)) return this.#hasTurn(this.#all, reply, mayBegin)
     return caller.bytes <= this.#max || this.#hasTurn(caller, reply, mayBegin)
+  }
+
+  /** How many bytes wait for clients; looked up once in a turn of the event loop, because there may be thousands of clients. */
+  #queuedNow (): number {
+    if (this.#queuedInTurn === undefined) {
+      this.#queuedInTurn = this.#queued()
+      setImmediate(() => { this.#queuedInTurn = undefined }).unref()
+    }
+    return this.#queuedInTurn
   }
 
   #hasTurn (scope: Scope, reply: IncomingReply, mayBegin: boolean): boolean {

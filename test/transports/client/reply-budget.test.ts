@@ -129,6 +129,20 @@ t.test('what clients have not read counts with the bytes of all', async t => {
   second.update(0)
 })
 
+t.test('how much clients have not read is looked up once in a turn, however many replies wait', async t => {
+  let lookups = 0
+  const budget = new ReplyBudget(100 * MiB, 8 * MiB, () => { lookups++; return 8 * MiB }, still)
+  const replies = Array.from({ length: 300 }, (_, index) => reply(budget, `caller ${index}`))
+  for (let size = 2 * MiB; size < 2.5 * MiB; size += 65_536) for (const each of replies) if (!each.isPaused) each.update(size)
+  t.equal(replies.filter(({ isPaused }) => isPaused).length, 299)
+  t.equal(lookups, 1)
+  const awake = setInterval(() => {}, 50)
+  await until(() => lookups > 1, 'the next turn')
+  clearInterval(awake)
+  t.ok(lookups < 10, `${lookups} times`)
+  for (const each of replies) each.update(0)
+})
+
 const TEXT = 'x'.repeat(3 * MiB)
 const LIMITS = { maxMessage: 4 * MiB }
 
