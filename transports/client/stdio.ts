@@ -5,6 +5,7 @@ import { LineReader } from '../stdio/line-reader.js'
 import { LineWriter } from '../stdio/line-writer.js'
 import type { Link, LinkEvents, LinkLimits, LinkRequest } from './link.js'
 import { concernOf, idOfAnswer } from './answered-id.js'
+import { PipeShares } from './queue-shares.js'
 import { IncomingReply, isLarge } from './reply-budget.js'
 import { MessageDecoder } from './report-messages.js'
 import { PausableSource, UnaskedMessages, type Source } from './unasked-messages.js'
@@ -20,7 +21,7 @@ export interface Child {
 }
 
 export interface StdioLinkOptions extends LinkLimits {
-  /** The most bytes that wait for a child that does not read. */
+  /** The most bytes that wait for a child that does not read. The calls of one caller have at most half of what the others leave. */
   maxQueue: number
   /** Settles when the child has written its first bytes to standard error; those on standard output are seen here. */
   alive?: Promise<void>
@@ -50,6 +51,7 @@ class StdioLink implements Link {
   readonly #writer: LineWriter
   readonly #unasked: UnaskedMessages
   readonly #decoder: MessageDecoder
+  readonly #shares: PipeShares
   readonly #source: Source
   /** True when no more follows: the last line may be half a message. */
   #cut = false
@@ -65,6 +67,7 @@ class StdioLink implements Link {
     this.#writer = new LineWriter(child.stdin)
     this.#unasked = new UnaskedMessages(options.maxUnasked)
     this.#decoder = new MessageDecoder(options)
+    this.#shares = new PipeShares(options.maxQueue)
     const put = (text: string) => this.#put(text)
     this.channel = { streams: true, respond: put, emit: put, end: () => {} }
     this.#source = this.#read()
@@ -77,7 +80,9 @@ class StdioLink implements Link {
   channelFor (request: LinkRequest): Channel {
     this.#unasked.expect()
     this.#decoder.expect(request)
-    return this.#writer.size > this.#options.maxQueue ? this.#fullChannel(request.id) : this.channel
+    const { size } = this.#writer
+    if (size === 0) return this.channel
+    return size > this.#options.maxQueue ? this.#fullChannel(request.id) : this.#waitingChannel(request)
   }
 
   setRevision (): void {}
@@ -127,6 +132,18 @@ class StdioLink implements Link {
   // What waits for a child that does not read is bounded; a cancellation may exceed the bound, because what it takes back was counted.
   #put (text: string): void {
     if (this.#writer.size <= 2 * this.#options.maxQueue) this.#writer.put(text, false)
+  }
+
+  /** For a request behind what the child has not read. */
+  #waitingChannel ({ id, caller }: LinkRequest): Channel {
+    const full = this.#fullChannel(id)
+    let isRefused = false
+    const emit = (text: string, method: string): void => {
+      isRefused ||= method !== CANCELLED && !this.#shares.enter(caller, text.length, this.#writer.size)
+      if (isRefused) full.emit(text, method)
+      else this.#put(text)
+    }
+    return { ...this.channel, emit }
   }
 
   #fullChannel (id: Id): Channel {

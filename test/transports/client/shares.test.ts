@@ -1,6 +1,14 @@
-import t from 'tap'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
+import t, { type Test } from 'tap'
+import { WebSocketServer, type WebSocket } from 'ws'
 import { encodeRequest } from '../../../protocol/wire/jsonrpc.js'
-import { QueueShares, SocketShares } from '../../../transports/client/http/socket-shares.js'
+import { SocketShares } from '../../../transports/client/http/socket-shares.js'
+import { PipeShares, QueueShares } from '../../../transports/client/queue-shares.js'
+import { openStdioLink } from '../../../transports/client/stdio.js'
+import { LinkRecorder, OPTIONS } from './link-recorder.js'
 import { connect, resultOf, sendJson, startRawServer, type Got } from './raw-server.js'
 
 t.test('a caller whose calls hang has half of the connections, and others are answered at once', async t => {
@@ -56,6 +64,41 @@ t.test('one request of a caller may always wait, and a large one takes nothing f
   t.equal(queue.enter('cy', 250), 250)
 })
 
+t.test('what waits for one reader is divided, too, and counts until it is read', async t => {
+  const pipe = new PipeShares(1_000)
+  t.equal(pipe.enter('bob', 400, 0), true)
+  t.equal(pipe.enter('bob', 100, 400), true)
+  t.equal(pipe.enter('bob', 1, 500), false)
+  t.equal(pipe.enter('ada', 250, 500), true)
+  t.equal(pipe.enter('ada', 1, 750), false)
+  t.equal(pipe.enter('bob', 300, 751), false, 'other bytes may wait behind')
+  t.equal(pipe.enter('bob', 250, 350), true, 'the first 400 are read')
+  t.equal(pipe.enter('bob', 500, 0), true, 'all are read')
+})
+
+for (const kind of ['websocket', 'stdio'] as const) {
+  t.test(`a caller that fills the queue of a server that does not read is refused at its share, and others wait: ${kind}`, async t => {
+    const { recorder, readOn } = await (kind === 'stdio' ? stoppedProcess(t) : stoppedSocket(t))
+    const text = 'x'.repeat(100_000)
+    const call = (id: string, caller: string): void => {
+      recorder.link.channelFor({ id, method: 'tools/call', params: { text }, caller }).emit(encodeRequest(id, 'tools/call', { text }), 'tools/call')
+    }
+    let count = 0
+    let refused: unknown
+    while (refused === undefined) {
+      call(`bob ${count++}`, 'bob')
+      await new Promise(resolve => setImmediate(resolve))
+      refused = recorder.reports.empty()[0]
+    }
+    t.match(refused, { what: 'failed', why: /^it does not read/ })
+    call('ada', 'ada')
+    await new Promise(resolve => setImmediate(resolve))
+    t.strictSame(recorder.reports.empty(), [], 'it waits')
+    readOn()
+    t.match(await recorder.outcome('ada'), { what: 'message' })
+  })
+}
+
 t.test('each caller has half of what the others leave, and waits in turn', async t => {
   const shares = new SocketShares(8)
   const started: string[] = []
@@ -82,3 +125,30 @@ t.test('requests that fail while they are started do not end in a call inside of
   shares.end('ada', waiting[0] as { start: () => void })
   t.equal(started, 20_000)
 })
+
+interface Stopped { readonly recorder: LinkRecorder, readOn: () => void }
+
+/** A process that reads nothing until it is told to, and answers each request. */
+async function stoppedProcess (t: Test): Promise<Stopped> {
+  const [recorder, stdin, stdout] = [new LinkRecorder(), new PassThrough(), new PassThrough()]
+  const child = { stdin, stdout, ended: new Promise<string>(() => {}), stop: async () => {} }
+  await recorder.dial(async events => openStdioLink(child, events, { ...OPTIONS, onNoise: () => {} }))
+  t.teardown(() => recorder.link.close())
+  const readOn = (): void => {
+    createInterface(stdin).on('line', line => { stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(line) as { id: string }).id, result: {} })}\n`) })
+  }
+  return { recorder, readOn }
+}
+
+/** The same as a WebSocket server. */
+async function stoppedSocket (t: Test): Promise<Stopped> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => { server.close() })
+  await once(server, 'listening')
+  const connected = once(server, 'connection') as Promise<[WebSocket]>
+  const recorder = await connect(t, 'websocket', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const [socket] = await connected
+  socket.pause()
+  socket.on('message', data => { socket.send(JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(String(data)) as { id: string }).id, result: {} })) })
+  return { recorder, readOn: () => socket.resume() }
+}

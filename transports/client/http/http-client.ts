@@ -1,6 +1,7 @@
 import type { Pool } from 'undici'
 import { HttpExchange, type ExchangeObserver, type HttpRequest, type ReplyReceiver } from './http-exchange.js'
-import { QueueShares, SocketShares } from './socket-shares.js'
+import { QueueShares } from '../queue-shares.js'
+import { SocketShares } from './socket-shares.js'
 
 export interface HttpClientOptions {
   /** The most connections for requests; answers, notifications and streams have some of their own, so that they never wait for a call. */

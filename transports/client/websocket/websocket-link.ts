@@ -7,13 +7,14 @@ import type { Channel } from '../../../protocol/wire/channel.js'
 import type { Id } from '../../../protocol/wire/jsonrpc.js'
 import { Heartbeat } from '../../websocket/heartbeat.js'
 import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
+import { PipeShares } from '../queue-shares.js'
 import { IncomingReply, isLarge } from '../reply-budget.js'
 import { MessageDecoder, reportMessages } from '../report-messages.js'
 import { PausableSource, UnaskedMessages, type Source } from '../unasked-messages.js'
 import { describeClose } from './close-words.js'
 
 export interface WebSocketLinkOptions extends LinkLimits {
-  /** The most bytes that wait for a server that does not read. */
+  /** The most bytes that wait for a server that does not read. The calls of one caller have at most half of what the others leave. */
   readonly maxQueue: number
   /** The interval between pings, in milliseconds. */
   readonly heartbeat: number
@@ -37,6 +38,7 @@ export class WebSocketLink implements Link {
   readonly #heartbeat: Heartbeat
   readonly #unasked: UnaskedMessages
   readonly #decoder: MessageDecoder
+  readonly #shares: PipeShares
   readonly #ended: Promise<void>
   readonly #source: Source
   /** Messages of the chunk during which it was paused. */
@@ -56,6 +58,7 @@ export class WebSocketLink implements Link {
     this.#heartbeat = new Heartbeat(socket, options.heartbeat, () => socket.isPaused)
     this.#unasked = new UnaskedMessages(options.maxUnasked)
     this.#decoder = new MessageDecoder(options)
+    this.#shares = new PipeShares(options.maxQueue)
     this.#source = new PausableSource({ pause: () => { this.#isPaused = true }, resume: () => this.#goOn() }, socket)
     this.channel = this.#channel(undefined)
     const countPing = limitPerSecond(options.maxPings, () => {
@@ -84,7 +87,7 @@ export class WebSocketLink implements Link {
   channelFor (request: LinkRequest): Channel {
     this.#unasked.expect()
     this.#decoder.expect(request)
-    return this.#channel(request.id)
+    return this.#channel(request.id, request.caller)
   }
 
   setRevision (): void {}
@@ -99,13 +102,14 @@ export class WebSocketLink implements Link {
     await this.#ended
   }
 
-  #channel (id: Id | undefined): Channel {
-    return { streams: true, respond: text => this.#send(text, undefined), emit: (text, method) => this.#send(text, method === 'notifications/cancelled' ? undefined : id), end: () => {} }
+  #channel (id: Id | undefined, caller?: string): Channel {
+    return { streams: true, respond: text => this.#send(text, undefined), emit: (text, method) => this.#send(text, method === 'notifications/cancelled' ? undefined : id, caller), end: () => {} }
   }
 
-  #send (text: string, id: Id | undefined): void {
+  #send (text: string, id: Id | undefined, caller?: string): void {
     const { bufferedAmount } = this.#socket
-    if (bufferedAmount === 0 || bufferedAmount + text.length <= this.#options.maxQueue) return this.#socket.send(text, () => {})
+    const fits = bufferedAmount === 0 || (bufferedAmount + text.length <= this.#options.maxQueue && (id === undefined || this.#shares.enter(caller, text.length, bufferedAmount)))
+    if (fits) return this.#socket.send(text, () => {})
     if (id !== undefined) this.#events.failed(id, new Error('it does not read what is sent to it, and too much waits already; try again later'))
     // An answer or a cancellation that is lost would leave the server waiting.
     else this.#terminate('it does not read what is sent to it')
