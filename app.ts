@@ -7,7 +7,7 @@ import { contribute } from './loader/load-file.js'
 import { loadPlugins } from './loader/load-plugins.js'
 import { checkoutFolders } from './loader/watch/checkout.js'
 import { unknownNames } from './loader/unknown-names.js'
-import { Options, resolveOptions, scopeChallenge } from './options.js'
+import { flatten, resolveOptions, scopeChallenge, type FlatOptions, type Options } from './options.js'
 import { ignoredOptions } from './options/embedded.js'
 import { servesMetrics } from './options/exposure.js'
 import { overriddenOptions } from './options/overridden.js'
@@ -97,13 +97,13 @@ export type { FastifyInstance } from 'fastify'
 
 /** Patchbay as a Fastify plugin: `await fastify.register(patchbay, options)` in an application that already exists. Without built-in tools unless `tools` is true. */
 export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Options>) => {
-  await assemble(fastify, resolveOptions({ ...given, tools: given.tools ?? false }), false)
+  await assemble(fastify, flatten(resolveOptions({ ...given, tools: given.tools ?? false })), false)
   for (const sentence of ignoredOptions(given)) fastify.log.warn(sentence)
 }, { name: 'patchbay', fastify: '5.x' })
 
 /** A gateway of its own: a Fastify application that serves nothing else. */
 export async function build (given: Partial<Options> = {}, server: FastifyServerOptions = {}): Promise<FastifyInstance> {
-  const options = resolveOptions(given)
+  const options = flatten(resolveOptions(given))
   const app = Fastify({
     bodyLimit: options.maxMessage,
     pluginTimeout: Math.max(30_000, 2 * options.grace + 10_000),
@@ -132,14 +132,14 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   return app
 }
 
-const standaloneGateway = fp(async (fastify: FastifyInstance, options: Options) => {
+const standaloneGateway = fp(async (fastify: FastifyInstance, options: FlatOptions) => {
   await assemble(fastify, options, true)
 }, { name: 'patchbay', fastify: '5.x' })
 
 const TAKEN = 'this application has a decorator "mcp" of its own, and patchbay adds one of that name; rename it, or add it in a scope that patchbay is not in'
 
 /** Registers what the options ask for, in the order in which the plugins need each other. */
-async function assemble (fastify: FastifyInstance, options: Options, standalone: boolean): Promise<void> {
+async function assemble (fastify: FastifyInstance, options: FlatOptions, standalone: boolean): Promise<void> {
   if (fastify.hasPlugin('patchbay-mcp')) throw new Error('patchbay is registered here already; register it in two scopes to have it twice')
   if (fastify.hasDecorator('mcp')) throw new Error(TAKEN)
   await fastify.register(capabilities, { ...options, standalone })
@@ -156,13 +156,13 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
   const upstreamEntries = await configureUpstreams(fastify, standalone ? options : { ...options, http: false })
   if (options.redis !== undefined) {
     const [{ default: provideNodeOptions }, { fingerprintsOf }] = await Promise.all([import('./plugins/core/node-options.js'), import('./options/node-options.js')])
-    provideNodeOptions(fastify, why => fastify.mcp.health.report('nodes', why), async () => await fingerprintsOf(options, Options, upstreamEntries))
+    provideNodeOptions(fastify, why => fastify.mcp.health.report('nodes', why), async () => await fingerprintsOf(options, upstreamEntries))
   }
   fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify.mcp, options, upstreamEntries)) fastify.log.warn(sentence) })
 }
 
 /** Reads which servers there are behind the gateway. They are started when everything else is ready, and not waited for. */
-async function configureUpstreams (fastify: FastifyInstance, options: Options): Promise<ServerEntry[]> {
+async function configureUpstreams (fastify: FastifyInstance, options: FlatOptions): Promise<ServerEntry[]> {
   const { entries, leftOut, warnings } = await fastify.mcp.upstreams.read(options)
   for (const sentence of warnings) fastify.log.warn(sentence)
   if (entries.length + leftOut.length > 0) fastify.addHook('onReady', async () => await fastify.mcp.upstreams.configure(entries, leftOut))
@@ -170,12 +170,12 @@ async function configureUpstreams (fastify: FastifyInstance, options: Options): 
 }
 
 /** True when only the client that started the command can reach it, and needs no credential. */
-function isPrivate ({ stdio, http, token, apiKeys, oauth }: Options): boolean {
+function isPrivate ({ stdio, http, token, apiKeys, oauth }: FlatOptions): boolean {
   return stdio && !http && token === undefined && apiKeys.length === 0 && oauth === undefined
 }
 
 /** One MCP capability each, in the order they need each other. */
-const capabilities = fp(async (fastify: FastifyInstance, options: Options & { standalone: boolean }) => {
+const capabilities = fp(async (fastify: FastifyInstance, options: FlatOptions & { standalone: boolean }) => {
   const { name, instructions, pageSize, maxCapabilities, standalone, secret } = options
   for (const sentence of overriddenOptions(options)) fastify.log.warn(sentence)
   const measuring = servesMetrics(options, standalone) ? await import('./plugins/observability/metrics.js') : undefined
@@ -214,7 +214,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
 })
 
 // What a store needs is loaded only where it is used.
-async function openStore ({ data, ephemeral, maxData, redis, redisPrefix }: Options, onWarning: (sentence: string) => void): Promise<Store> {
+async function openStore ({ data, ephemeral, maxData, redis, redisPrefix }: FlatOptions, onWarning: (sentence: string) => void): Promise<Store> {
   if (redis !== undefined) {
     const { redisStore } = await import('./stores/redis/store.js')
     return await redisStore(redis, redisPrefix, { onWarning })
@@ -225,7 +225,7 @@ async function openStore ({ data, ephemeral, maxData, redis, redisPrefix }: Opti
 }
 
 /** The services that the built-in tools, resources and prompts use. */
-const builtInServices = fp(async (fastify: FastifyInstance, options: Options) => {
+const builtInServices = fp(async (fastify: FastifyInstance, options: FlatOptions) => {
   await fastify.register(notes, { maxNotes: options.maxNotes, maxNote: options.maxNote })
   await fastify.register(commands, { commands: options.commands, allowForwarded: options.allowForwarded })
   await fastify.register(files, { roots: options.roots, maxFile: options.maxFile, data: options.data })

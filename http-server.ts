@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { authentication, scopeChallenge, type Options } from './options.js'
+import { authentication, scopeChallenge, type FlatOptions } from './options.js'
 import { servesConsole, servesMetrics } from './options/exposure.js'
 import auth from './plugins/security/auth.js'
 import connectionLimits from './plugins/security/connection-limits.js'
@@ -33,7 +33,7 @@ import { writePrepared } from './transports/http/json-reply.js'
 import { CLOSE } from './transports/websocket/close-codes.js'
 
 /** Decides which HTTP requests are served. A standalone gateway checks those to every URL, in a host application only those to our own. */
-export const requestChecks = fp(async (fastify: FastifyInstance, options: Options) => {
+export const requestChecks = fp(async (fastify: FastifyInstance, options: FlatOptions) => {
   const { standalone } = fastify.mcp
   if (standalone) await fastify.register(connectionLimits, options)
   if (standalone && options.tls !== undefined) await fastify.register(tlsErrors)
@@ -54,7 +54,7 @@ export const requestChecks = fp(async (fastify: FastifyInstance, options: Option
 const TOO_LATE = "requests were decorated with 'identity' after Patchbay was registered, so its routes do not see it: move app.decorateRequest('identity') and the hook that sets it before app.register(patchbay)"
 
 /** HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
-export const httpServer = fp(async (fastify: FastifyInstance, options: Options) => {
+export const httpServer = fp(async (fastify: FastifyInstance, options: FlatOptions) => {
   const { mcp } = fastify
   const { maxSessions, maxSessionsPerPrincipal, sessionIdle, keepAlive, maxQueue, writeDeadline, maxMessage, maxStreams, grace } = options
   const decorated = fastify.hasRequestDecorator('identity')
@@ -77,7 +77,7 @@ export const httpServer = fp(async (fastify: FastifyInstance, options: Options) 
 })
 
 /** The probes of a standalone gateway and what browsers get at `/`, behind the routes of all plugins; a host application has its own. */
-export const probes = fp(async (fastify: FastifyInstance, options: Options) => {
+export const probes = fp(async (fastify: FastifyInstance, options: FlatOptions) => {
   const { prefix } = options
   await fastify.register(probeRoutes, { prefix })
   const consolePath = consolePathOf(options)
@@ -85,16 +85,16 @@ export const probes = fp(async (fastify: FastifyInstance, options: Options) => {
 })
 
 /** Where a standalone gateway serves the console, if it does. */
-const consolePathOf = (options: Options): string | undefined => servesConsole(options, true) ? `${options.prefix}/console` : undefined
+const consolePathOf = (options: FlatOptions): string | undefined => servesConsole(options, true) ? `${options.prefix}/console` : undefined
 
 /** Uses the `@fastify/websocket` of a host application that has registered it already, with the host's limits. */
-const webSockets = fp(async (fastify: FastifyInstance, { maxMessage, maxFragments, grace, headersTimeout }: Options) => {
+const webSockets = fp(async (fastify: FastifyInstance, { maxMessage, maxFragments, grace, headersTimeout }: FlatOptions) => {
   if (fastify.hasDecorator('websocketServer')) return
   await fastify.register(websocket, { maxMessage, maxFragments, grace, shuttingDown: CLOSE.shuttingDown })
   await fastify.register(upgrades, { headersTimeout })
 })
 
-const allRoutes = fp(async (scope: FastifyInstance, options: Options) => {
+const allRoutes = fp(async (scope: FastifyInstance, options: FlatOptions) => {
   const { name, prefix, oauth, heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings } = options
   const { identities, eventStreams, standalone } = scope.mcp
   if (oauth !== undefined) await scope.register(wellKnownRoutes, { ...oauth, endpoint: `${prefix}/mcp` })

@@ -1,4 +1,4 @@
-import { Type, type Static } from '@sinclair/typebox'
+import { Type, type Static, type TObject } from '@sinclair/typebox'
 import { challenge } from './protocol/http/challenge.js'
 import { metadataUrl } from './protocol/http/protected-resource.js'
 import { compile } from './protocol/schema/schema.js'
@@ -10,7 +10,7 @@ import { isNetwork } from './lib/network/network-notation.js'
 import { access } from './options/access.js'
 import { content } from './options/content.js'
 import { data } from './options/data.js'
-import { calls, connections, messages, sessions } from './options/limits.js'
+import { bounds, limits, Limits } from './options/limits.js'
 import { mistakesIn, OptionsError, type Mistake } from './options/mistakes.js'
 import { rates } from './options/rates.js'
 import { serve } from './options/serve.js'
@@ -24,29 +24,46 @@ export const GROUPS = {
   Data: data,
   Access: access,
   Rates: rates,
-  'Limits of messages': messages,
-  'Limits of calls': calls,
-  'Limits of connections': connections,
-  'Limits of sessions': sessions
+  Bounds: { ...bounds, ...limits }
 }
 
 /** All options of the config file and the environment; some can also be set on the command line. */
-export const Options = Type.Object({ ...serve, ...content, ...upstreams, ...data, ...access, ...rates, ...messages, ...calls, ...connections, ...sessions }, { additionalProperties: false })
+export const Options = Type.Object({ ...serve, ...content, ...upstreams, ...data, ...access, ...rates, ...bounds, ...limits }, { additionalProperties: false })
 
 export type Options = Static<typeof Options>
 
+/** All options, and all limits beside them: what the parts of the gateway are given. */
+export type FlatOptions = Omit<Options, 'limits'> & Limits
+
 const check = compile(Options)
 
-/** Checks the options and adds defaults. Throws an OptionsError that names each wrong option and what was expected. */
+/** Checks the options and adds defaults, but not those of the limits. Throws an OptionsError that names each wrong option and what was expected. */
 export function resolveOptions (given: Partial<Options>): Options {
-  const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const complete = { ...defaults(), ...values }
+  const values = defined({ ...given, ...(isObject(given.limits) ? { limits: defined(given.limits) } : {}) })
+  const complete = { ...defaultsOf(Options), ...values }
   // A server with a mistake is left out when the servers are read, and the others are served.
   const withoutServers = isObject(values['mcpServers']) ? { mcpServers: {} } : {}
-  const wrong = check({ ...complete, ...withoutServers }) === undefined ? [] : mistakesIn(Options, { ...values, ...withoutServers })
+  const wrong = check({ ...complete, ...withoutServers }) === undefined ? [] : wrongValues({ ...values, ...withoutServers })
   const mistakes = [...wrong, ...deeperMistakes(complete as Options, new Set(wrong.map(({ path }) => path.split('.')[0])))]
   if (mistakes.length > 0) throw new OptionsError(mistakes)
   return complete as Options
+}
+
+const defined = (values: object): Record<string, unknown> => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+
+/** The mistakes in the options, and in each of the limits. A limit that is not among these is named with where it belongs. */
+function wrongValues ({ limits = {}, ...values }: Record<string, unknown>): Mistake[] {
+  const misplaced = Object.keys(values).filter(name => Object.hasOwn(Limits.properties, name))
+  return [
+    ...misplaced.map(name => ({ path: name, text: `option "${name}" is a limit: put it into limits, as in {"limits":{"${name}":…}}` })),
+    ...mistakesIn(Options, { ...Object.fromEntries(Object.entries(values).filter(([name]) => !misplaced.includes(name))), ...(isObject(limits) ? {} : { limits }) }),
+    ...mistakesIn(Limits, isObject(limits) ? limits : {}, 'limit').map(({ path, text }) => ({ path: `limits.${path}`, text }))
+  ]
+}
+
+/** Puts the limits, with their defaults, beside the other options. */
+export function flatten ({ limits, ...options }: Options): FlatOptions {
+  return { ...options, ...defaultsOf(Limits) as Limits, ...limits }
 }
 
 /** Finds mistakes that the schema cannot express, in options that are not in `wrong`. */
@@ -85,18 +102,18 @@ function wrongUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oa
 
 const mistake = (path: string, expected: string): Mistake => ({ path, text: `option ${path} ${expected}` })
 
-function defaults (): Record<string, unknown> {
-  const entries = Object.entries(Options.properties).filter(([, schema]) => 'default' in schema)
+function defaultsOf ({ properties }: TObject): Record<string, unknown> {
+  const entries = Object.entries(properties).filter(([, schema]) => 'default' in schema)
   return Object.fromEntries(entries.map(([name, schema]) => [name, structuredClone(schema.default)]))
 }
 
 /** The options of authentication, with the challenge for requests without a valid credential. */
-export function authentication ({ prefix }: { prefix: string }, { name, apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials }: Options) {
+export function authentication ({ prefix }: { prefix: string }, { name, apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials }: FlatOptions) {
   const metadata = oauth === undefined ? undefined : metadataUrl(oauth.resource, prefix)
   return { apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials, scopes: oauth?.scopes ?? DEFAULT_SCOPES, challenger: { realm: name, metadata } }
 }
 
 /** The `WWW-Authenticate` header that names the scopes which a caller lacks. */
-export function scopeChallenge (application: { prefix: string }, options: Options, scopes: readonly string[]): string {
+export function scopeChallenge (application: { prefix: string }, options: FlatOptions, scopes: readonly string[]): string {
   return challenge(authentication(application, options).challenger, { error: 'insufficient_scope', description: 'this needs more than was granted', scopes })
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { unknownNames } from '../loader/unknown-names.js'
-import { Options } from '../options.js'
+import { flatten, type FlatOptions, type Options } from '../options.js'
 import { OptionsError } from '../options/mistakes.js'
 
-type Name = keyof Options
+type Name = keyof FlatOptions
 
 /** Names that were added to, removed from and changed in a set. */
 interface Changes { added: string[], removed: string[], changed: string[] }
@@ -33,14 +33,14 @@ export interface Reloading {
  * answered by one more.
  */
 export function reloader ({ app, logger, options, read, locate, onFiles }: Reloading): () => void {
-  let present = options
+  let present = flatten(options)
   let isWaiting = false
   let running: Promise<void> = Promise.resolve()
 
   async function reload (): Promise<void> {
     isWaiting = false
     try {
-      const next = read()
+      const next = flatten(read())
       const found = await app.mcp.upstreams.read(next)
       const { warnings, files } = found
       const leftOut = found.leftOut.map(server => ({ ...server, mistakes: located(server.mistakes, locate) }))
@@ -70,13 +70,13 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
 }
 
 /** Tells other nodes on the same Redis which options this one has now. */
-async function publishOptions ({ mcp }: FastifyInstance, options: Options, entries: Entry[]): Promise<void> {
+async function publishOptions ({ mcp }: FastifyInstance, options: FlatOptions, entries: Entry[]): Promise<void> {
   if (!('nodeOptions' in mcp)) return
   const { fingerprintsOf } = await import('../options/node-options.js')
-  await mcp.nodeOptions.publish(await fingerprintsOf(options, Options, entries))
+  await mcp.nodeOptions.publish(await fingerprintsOf(options, entries))
 }
 
-function changesOf (present: Options, next: Options): Name[] {
+function changesOf (present: FlatOptions, next: FlatOptions): Name[] {
   const names = [...new Set([...Object.keys(present), ...Object.keys(next)])] as Name[]
   return names.filter(name => !isDeepStrictEqual(present[name], next[name])).sort()
 }
@@ -88,7 +88,7 @@ function canChange (app: FastifyInstance, name: Name): boolean {
 }
 
 // The keys first, because only they can still be refused.
-function apply (app: FastifyInstance, changed: Name[], next: Options): Changes | undefined {
+function apply (app: FastifyInstance, changed: Name[], next: FlatOptions): Changes | undefined {
   const keys = changed.includes('apiKeys') ? namesIn(app.mcp.identities.replaceKeys(next.apiKeys)) : undefined
   // Also after a change of the scopes of keys: their callers get `list_changed` notifications.
   if (changed.includes('scopes') || (keys?.changed.length ?? 0) > 0) app.mcp.scopes.replaceScopes(next.scopes)

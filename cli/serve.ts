@@ -9,7 +9,7 @@ import { inventoryOf } from './report/inventory.js'
 import { chooseFormat, commandLogger } from './logger.js'
 import { visible } from '../lib/visible.js'
 import { sourceFiles } from '../loader/names-in-use.js'
-import type { Options } from '../options.js'
+import { flatten, type Options } from '../options.js'
 import type { LogLines } from '../system/process/log-lines.js'
 import { STANDARD_ERROR } from '../system/process/standard-error.js'
 import { claimStandardInput } from '../system/process/standard-input.js'
@@ -77,7 +77,7 @@ export async function serve (options: Options, { warning, launch, logs, onHangUp
   if (options.http) running.listening = await listen(app, options.host, options.port)
   warnIfAnonymous(options, logger)
   if (openInput !== undefined) {
-    const { maxMessage, maxQueue, writeDeadline } = options
+    const { maxMessage, maxQueue, writeDeadline } = flatten(options)
     running.stdio = serveStdio(app.mcp, { input: openInput(), output, maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
     void running.stdio.closed.then(async reason => await onStdioClosed(reason, options, logger, shutdown))
   }

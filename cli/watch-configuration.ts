@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Options } from '../options.js'
+import { flatten, type Options } from '../options.js'
 
 export interface ConfigurationWatch {
   /** Also watches these files. */
@@ -13,7 +13,7 @@ export interface ConfigurationWatch {
 export async function watchConfiguration (app: FastifyInstance, options: Options, file: string | undefined): Promise<ConfigurationWatch> {
   // Loaded only with --watch.
   const { FileWatch } = await import('../loader/watch/file-watch.js')
-  const { files } = await app.mcp.upstreams.read(options)
+  const { files } = await app.mcp.upstreams.read(flatten(options))
   const watched = new Set([...(file === undefined ? [] : [file]), ...files])
   let act = (): void => {}
   const watcher = new FileWatch(() => {

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { Count, Milliseconds } from './numbers.js'
 
 const Scopes = Type.Array(Type.String({ pattern: '^[!#-\\[\\]-~]{1,128}$', 'x-expected': 'must be a scope: up to 128 characters, without spaces and quotes' }))
 /** A key that is accepted. Only its hash is stored. */
@@ -34,7 +33,5 @@ export const access = {
   oauth: Type.Optional(OAuth),
   scopes: Type.Record(Type.String({ pattern: '^(tools|resources|prompts)/.' }), Scopes, { additionalProperties: false, default: {}, examples: [{ 'tools/web_search': ['search'] }], description: 'The scopes that a tool, resource or prompt requires, in place of those in its definition, for example {"tools/web_search":["search"]}' }),
   token: Type.Optional(Type.String({ minLength: 1, description: 'The API key or access token that decides what the stdio client may do; without one it may do everything' })),
-  allowAnonymous: Type.Boolean({ default: false, description: 'Serve other machines without authentication. Embedded: a request without an identity has every right' }),
-  ticketLifetime: Milliseconds(30_000, 'How long a ticket is valid'),
-  maxWrongCredentials: Count(60, 'The most wrong credentials from one address in a minute; more are answered with 429. Valid credentials are always accepted')
+  allowAnonymous: Type.Boolean({ default: false, description: 'Serve other machines without authentication. Embedded: a request without an identity has every right' })
 }

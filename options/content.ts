@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyPluginAsync } from 'fastify'
-import { Milliseconds } from './numbers.js'
 
 const Command = Type.Object({
   program: Type.Optional(Type.String({ minLength: 1 })),
@@ -19,6 +18,5 @@ export const content = {
   commands: Type.Record(Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' }), Command, { additionalProperties: false, default: {}, examples: [{ date: {}, ls: { args: ['-l', '[a-z]+'] } }], description: 'The programs that execute_command may run, by name' }),
   clipboard: Type.Object({ remote: Type.Boolean() }, { additionalProperties: false, default: { remote: false }, examples: [{ remote: true }], description: 'With `remote` true, the clipboard tools are served even where other machines can reach the gateway' }),
   allowForwarded: Type.Boolean({ default: false, description: 'Serve the clipboard tools and execute_command also to requests that came through a proxy' }),
-  searchUrl: Type.String({ pattern: '^https?://', 'x-expected': 'must be an http or https URL', default: 'https://html.duckduckgo.com/html/', description: 'The address that web_search sends its queries to' }),
-  searchTimeout: Milliseconds(10_000, 'How long a web search may take')
+  searchUrl: Type.String({ pattern: '^https?://', 'x-expected': 'must be an http or https URL', default: 'https://html.duckduckgo.com/html/', description: 'The address that web_search sends its queries to' })
 }

@@ -8,8 +8,5 @@ export const data = {
   redis: Type.Optional(Type.String({ pattern: '^rediss?://', 'x-expected': 'must be a redis:// or rediss:// URL', description: 'The URL of the Redis or Valkey server in which several gateways store all of this, and count calls, so that each can serve every client; overrides `data` and `ephemeral`' })),
   redisPrefix: Type.String({ default: 'patchbay:', minLength: 1, maxLength: 64, description: 'What the names of all keys and channels in Redis begin with' }),
   maxData: Count(1024 * 1024 * 1024, 'The largest size of the data file, in bytes'),
-  maxNotes: Count(10_000, 'The most notes of one caller'),
-  maxNote: Count(65_536, 'The longest note, in characters'),
-  maxFile: Count(2 * 1024 * 1024, 'The largest file that can be read, in bytes'),
   secret: Type.Optional(Type.String({ minLength: 16, description: 'The key that encrypts cursors and request states; gateways that serve the same clients need the same one' }))
 }

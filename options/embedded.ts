@@ -23,6 +23,6 @@ export const ELSEWHERE: Record<string, string> = {
 }
 
 /** A sentence for each given option that has no effect in a host application. */
-export function ignoredOptions (given: object): string[] {
-  return Object.keys(given).filter(name => name in ELSEWHERE).map(name => `option ${name} has no effect where Patchbay is registered in an application: ${ELSEWHERE[name]}`)
+export function ignoredOptions (given: { limits?: object }): string[] {
+  return Object.keys({ ...given, ...given.limits }).filter(name => name in ELSEWHERE).map(name => `option ${name} has no effect where Patchbay is registered in an application: ${ELSEWHERE[name]}`)
 }

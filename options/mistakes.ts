@@ -20,24 +20,24 @@ export class OptionsError extends Error {
   }
 }
 
-/** What is wrong with values, at most one mistake for each option. */
-export function mistakesIn (schema: TObject, values: Record<string, unknown>): Mistake[] {
+/** What is wrong with values, at most one mistake for each of them; `noun` is what they are called. */
+export function mistakesIn (schema: TObject, values: Record<string, unknown>, noun = 'option'): Mistake[] {
   const names = Object.keys(schema.properties)
   return Object.entries(values).flatMap(([name, value]) => {
     const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
-    if (property === undefined) return [{ path: name, text: `option "${name}" does not exist${didYouMean(name, names)}` }]
+    if (property === undefined) return [{ path: name, text: `${noun} "${name}" does not exist${didYouMean(name, names)}` }]
     const wrong = compile(Type.Object({ [name]: property }))({ [name]: value })
-    return wrong === undefined ? [] : [mistake(wrong, property)]
+    return wrong === undefined ? [] : [mistake(wrong, property, noun)]
   })
 }
 
-function mistake (wrong: string, property: TSchema): Mistake {
+function mistake (wrong: string, property: TSchema, noun: string): Mistake {
   const path = wrong.split(/[ :;]/)[0] as string
   const parts = partsAt(property, path.split('.').slice(1))
   const [, unknown] = /^\S+ must NOT have additional properties: "(.*)"$/.exec(wrong) ?? []
-  if (unknown !== undefined) return { path: `${path}.${unknown}`, text: `option ${path} has no "${unknown}"${didYouMean(unknown, Object.keys(propertiesOf(parts.at(-1))))}` }
+  if (unknown !== undefined) return { path: `${path}.${unknown}`, text: `${noun} ${path} has no "${unknown}"${didYouMean(unknown, Object.keys(propertiesOf(parts.at(-1))))}` }
   const expected = parts.findLast(part => typeof part['x-expected'] === 'string')?.['x-expected'] as string | undefined
-  return { path, text: `option ${expected === undefined ? wrong : `${path} ${expected}`}` }
+  return { path, text: `${noun} ${expected === undefined ? wrong : `${path} ${expected}`}` }
 }
 
 /** The schema and those of its parts along a path, from the outside in, as far as they are known. */

@@ -1,9 +1,10 @@
 import { createHash, scrypt } from 'node:crypto'
 import { basename } from 'node:path'
 import { promisify } from 'node:util'
-import type { Options } from '../options.js'
+import { Options, type FlatOptions } from '../options.js'
+import { Limits } from './limits.js'
 
-type Name = keyof Options
+type Name = keyof FlatOptions
 
 /** The options that may differ between nodes that share a store: where a node listens, how it logs, what its machine can bear. All others must be equal. */
 export const PER_NODE: ReadonlySet<Name> = new Set<Name>([
@@ -29,12 +30,12 @@ interface ComparedServer {
 const deriveKey = promisify(scrypt) as (password: string, salt: string, length: number) => Promise<Buffer>
 
 /**
- * A fingerprint of each option that must be equal at all nodes, by name. No value can be read from one. `properties` are those of the schema: an option that is not
- * set has a fingerprint, too. `servers` are those of `mcpServers` and of `mcpConfig`.
+ * A fingerprint of each option that must be equal at all nodes, by name. No value can be read from one. An option that is not set has a fingerprint, too. `servers` are those of `mcpServers` and of `mcpConfig`.
  */
-export async function fingerprintsOf (options: Options, { properties }: { properties: Record<Name, unknown> }, servers: readonly ComparedServer[]): Promise<Record<string, string>> {
+export async function fingerprintsOf (options: FlatOptions, servers: readonly ComparedServer[]): Promise<Record<string, string>> {
   const compared = { ...options, plugins: options.plugins.map(nameOf), mcpServers: servers.map(partsOf).sort((a, b) => a.alias < b.alias ? -1 : 1) }
-  const names = (Object.keys(properties) as Name[]).filter(name => !PER_NODE.has(name)).sort()
+  const { limits, ...properties } = Options.properties
+  const names = (Object.keys({ ...properties, ...Limits.properties }) as Name[]).filter(name => !PER_NODE.has(name)).sort()
   const pairs = await Promise.all(names.map(async name => [name, await fingerprint(name, stable(compared[name]))] as const))
   return Object.fromEntries(pairs)
 }

@@ -70,9 +70,9 @@ export class IsolatedConnections {
     const own = [...this.#all.values()].filter(isolated => isolated.caller === caller).length
     const hasShare = own > 0 && 2 * (own + 1) > max - (this.#all.size - own)
     if (hasShare && !this.#removeUnused(caller)) {
-      throw refuse(`this caller uses ${own} connections of its own already, and others need theirs; end a session, or wait for a call (option maxUpstreamConnections)`)
+      throw refuse(`this caller uses ${own} connections of its own already, and others need theirs; end a session, or wait for a call (limit maxUpstreamConnections)`)
     }
-    if (this.#all.size >= max && !this.#removeUnused()) throw refuse(`all connections that callers may have of their own, ${max}, are in use (option maxUpstreamConnections)`)
+    if (this.#all.size >= max && !this.#removeUnused()) throw refuse(`all connections that callers may have of their own, ${max}, are in use (limit maxUpstreamConnections)`)
   }
 
   /** Ends the one that was not used for the longest time, of one caller or of all; false when all are in use. */

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { withTimeout } from '../../lib/time/with-timeout.js'
 import { visible } from '../../lib/visible.js'
 import { LoadTimeout } from '../../loader/register-plugin.js'
-import type { Options } from '../../options.js'
+import { flatten, type Options } from '../../options.js'
 import { OptionsError } from '../../options/mistakes.js'
 import { overriddenOptions } from '../../options/overridden.js'
 import { version } from '../../version.js'
@@ -110,7 +110,7 @@ async function buildAndList (options: Options, locate: Locate, warn: Warn): Prom
     app.mcp.upstreams.hold()
     await app.ready()
     if (options.token !== undefined) await app.mcp.identities.authenticate(options.token).catch((error: Error) => { throw new Error(`option token is not accepted: ${error.message}`, { cause: error }) })
-    const { entries, leftOut } = await app.mcp.upstreams.read(options)
+    const { entries, leftOut } = await app.mcp.upstreams.read(flatten(options))
     for (const sentence of await app.mcp.upstreams.adviceOn(entries)) warn(sentence)
     const missing = new Map(await app.mcp.upstreams.missingPrograms(entries))
     const wrong = leftOut.flatMap(({ mistakes }) => mistakes)

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import type { FastifyInstance } from 'fastify'
 import { didYouMean } from '../../lib/nearest-name.js'
 import { visible } from '../../lib/visible.js'
-import type { Options } from '../../options.js'
+import { flatten, type Options } from '../../options.js'
 import { OptionsError } from '../../options/mistakes.js'
 import { describeStartError } from '../process/start-error.js'
 
@@ -39,7 +39,7 @@ export async function lint (options: Options, { server, locate, signal }: Lintin
   const alive = setInterval(() => {}, 60_000)
   try {
     await app.ready()
-    const { entries, leftOut } = await app.mcp.upstreams.read(options)
+    const { entries, leftOut } = await app.mcp.upstreams.read(flatten(options))
     const isWanted = ({ alias, name }: { alias: string, name: string }): boolean => server === undefined || alias === server || name === server
     const [chosen, mistaken] = [entries.filter(isWanted), leftOut.filter(isWanted)]
     if (server !== undefined && chosen.length + mistaken.length === 0) throw new Error(`there is no upstream server "${server}"${didYouMean(server, [...entries, ...leftOut].map(({ alias }) => alias)) || '; see patchbay --check'}`)

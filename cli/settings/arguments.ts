@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { locatePlugin } from '../../loader/plugin-place.js'
 import type { Options } from '../../options.js'
+import { readLimits } from './limits.js'
 import { wholeNumber } from './numbers.js'
 import { parseOrHint } from './parse-arguments.js'
 import { resolvePaths } from './paths.js'
@@ -19,6 +20,7 @@ const FLAGS = {
   ephemeral: { type: 'boolean' },
   redis: { type: 'string' },
   config: { type: 'string' },
+  limit: { type: 'string', multiple: true },
   'log-level': { type: 'string' },
   'log-format': { type: 'string' },
   'keep-serving': { type: 'boolean' },
@@ -42,13 +44,14 @@ export interface Arguments extends Source {
 /** What the command line says, with paths relative to `cwd`. Throws a sentence that names the argument. */
 export function readArguments (argv: string[], cwd: string): Arguments {
   const { values } = parse(argv)
-  const { check = false, help = false, version = false, config, plugin, root, data, 'mcp-config': mcpConfig, 'log-level': logLevel, 'log-format': logFormat, 'keep-serving': keepServing, port, ...rest } = values
+  const { check = false, help = false, version = false, config, plugin, root, data, 'mcp-config': mcpConfig, 'log-level': logLevel, 'log-format': logFormat, 'keep-serving': keepServing, port, limit, ...rest } = values
   const options = compact({
     ...rest,
     logLevel,
     logFormat,
     keepServing,
     port: port === undefined ? undefined : wholeNumber('--port', port),
+    limits: limit === undefined ? undefined : readLimits('--limit', limit),
     ...resolvePaths(compact({ plugins: plugin, roots: root, data, mcpConfig }), cwd)
   })
   return { options, args: absolute(argv, cwd), config, check, help, version, mistakes: [], originOf: flagOf }
@@ -61,9 +64,10 @@ export function takeWord (argv: string[]): { word: string | undefined, rest: str
   return { word: found?.value, rest: argv.filter((_, index) => index !== found?.index) }
 }
 
-/** The flag that sets an option. */
+/** The flag that sets an option, or one of the limits. */
 function flagOf (path: string): string {
-  const [name = ''] = path.split('.')
+  const [name = '', inner = ''] = path.split('.')
+  if (name === 'limits') return `--limit ${inner}`
   return name === 'plugins' ? '--plugin' : name === 'roots' ? '--root' : `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 }
 

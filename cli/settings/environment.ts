@@ -1,8 +1,10 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Options, type Options as Values } from '../../options.js'
+import { Limits } from '../../options/limits.js'
 import { didYouMean } from '../../lib/nearest-name.js'
 import type { Environment } from '../../system/environment.js'
 import { docsPage } from '../places.js'
+import { readLimits } from './limits.js'
 import { wholeNumber } from './numbers.js'
 import { resolvePaths } from './paths.js'
 import type { Source } from './source.js'
@@ -26,10 +28,15 @@ export function readEnvironment (env: Environment, cwd: string): Source {
   for (const [key, value] of Object.entries(env)) {
     if (!key.startsWith(PREFIX) || key === `${PREFIX}CONFIG` || key.startsWith(INPUT) || value === undefined || value === '') continue
     const option = variables.get(key)
-    if (option === undefined) mistakes.push(`environment variable ${key} does not exist${didYouMean(key, [...variables.keys(), `${PREFIX}CONFIG`]) || `; ${docsPage('configure.md')} lists them`}`)
+    if (option === undefined) mistakes.push(`environment variable ${key} does not exist${meantBy(key, [...variables.keys(), `${PREFIX}CONFIG`])}`)
     else collect(mistakes, () => { options[option.name] = convert(key, value, option.schema) })
   }
   return { options: resolvePaths(options, cwd), mistakes, originOf: path => variableOf(path.split('.')[0] ?? '') }
+}
+
+function meantBy (key: string, variables: string[]): string {
+  const limit = Object.keys(Limits.properties).find(name => variableOf(name) === key)
+  return limit === undefined ? didYouMean(key, variables) || `; ${docsPage('configure.md')} lists them` : `; set ${PREFIX}LIMITS=${limit}=…`
 }
 
 function collect (mistakes: string[], read: () => void): void {
@@ -58,7 +65,7 @@ function convert (name: string, value: string, schema: TSchema): unknown {
     case undefined: return ['true', 'false'].includes(value) ? value === 'true' : list(value)
     case 'integer': return wholeNumber(name, value)
     case 'boolean': return truth(name, value)
-    case 'object': return json(name, value, schema)
+    case 'object': return name === `${PREFIX}LIMITS` && !value.startsWith('{') ? readLimits(name, [value]) : json(name, value, schema)
     case 'array': return (schema.items as TSchema).type === 'object' || /^\[\s*"/.test(value) ? json(name, value, schema) : list(value)
     default: return value
   }

@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { nearestName } from '../../lib/nearest-name.js'
 import { Options } from '../../options.js'
+import { Limits } from '../../options/limits.js'
 import { withoutPassword } from '../../system/redis/url.js'
 
 /** `parseArgs`, whose errors say what was likely meant, or where the usage is described. */
@@ -23,6 +24,7 @@ function hint (message: string, flags: string[]): string {
 function meantBy (name: string, flags: string[]): string {
   const option = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
   if (flags.includes('config') && Object.hasOwn(Options.properties, option)) return ` on the command line; set ${option} in the config file or PATCHBAY_${name.replaceAll('-', '_').toUpperCase()} in the environment`
+  if (flags.includes('limit') && Object.hasOwn(Limits.properties, option)) return `; write --limit ${option}=…`
   const nearest = nearestName(name, flags)
   return nearest === undefined ? '; see patchbay --help' : `; did you mean --${nearest}?`
 }

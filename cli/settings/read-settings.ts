@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { resolveOptions, type Options } from '../../options.js'
 import { OptionsError, type Mistake } from '../../options/mistakes.js'
+import { isObject } from '../../protocol/wire/json.js'
 import type { Environment } from '../../system/environment.js'
 import { withoutTilde } from '../../system/process/data-folder.js'
 import { readArguments, type Arguments } from './arguments.js'
@@ -31,11 +32,12 @@ export function readSettings (argv: string[], env: Environment, cwd: string): Se
   return { options, args, file, locate: mistakes => locate(mistakes, sources) }
 }
 
-/** The later source wins. `data` and `ephemeral` are one setting: if the later source gives either, both earlier values go. */
+/** The later source wins, of the limits for each. `data` and `ephemeral` are one setting: if the later source gives either, both earlier values go. */
 function merge (earlier: Partial<Options>, later: Partial<Options>): Partial<Options> {
   const { data, ephemeral, ...rest } = earlier
   const givesEither = later.data !== undefined || later.ephemeral === true
-  return { ...(givesEither ? rest : earlier), ...later }
+  const limits = isObject(earlier.limits) && isObject(later.limits) ? { limits: { ...earlier.limits, ...later.limits } } : {}
+  return { ...(givesEither ? rest : earlier), ...later, ...limits }
 }
 
 /** A sentence for each wrong value, which begins with where it was set. */
@@ -51,7 +53,8 @@ function wrongValues (options: Partial<Options>, sources: Source[]): string[] {
 
 function locate (mistakes: Mistake[], sources: Source[]): string[] {
   return mistakes.map(({ path, text }) => {
-    const source = sources.findLast(({ options }) => Object.hasOwn(options, path.split('.')[0] ?? ''))
+    const [name = '', inner] = path.split('.')
+    const source = sources.findLast(({ options }) => Object.hasOwn(options, name) && (name !== 'limits' || inner === undefined || Object.hasOwn(options.limits ?? {}, inner)))
     return source === undefined ? text : `${source.originOf(path)}: ${text}`
   })
 }

@@ -5,7 +5,8 @@ import { PREFIX } from './environment.js'
 export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]...
                 [--root DIR]... [--mcp-config FILE]...
                 [--data DIR | --ephemeral | --redis URL] [--config FILE]
-                [--log-level L] [--log-format F] [--watch] [--keep-serving]
+                [--limit NAME=N]... [--log-level L] [--log-format F]
+                [--watch] [--keep-serving]
        patchbay --check [OPTION]...
        patchbay lint [SERVER] [OPTION]...
        patchbay clients [NAME] [OPTION]...
@@ -33,6 +34,7 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
                   that serve the same clients; set a URL with a password as
                   ${PREFIX}REDIS, because others can see arguments
   --config FILE   read options from a JSON file
+  --limit NAME=N  set one of the limits; may be repeated
   --log-level L   fatal, error, warn, info, debug, trace or silent; logs go to
                   standard error (info)
   --log-format F  pretty or json; auto is pretty on a terminal and JSON

@@ -88,7 +88,7 @@ async function collect (values: Values, space: string, wanted: (note: Note) => b
   }
 }
 
-const tooMany = (max: number) => new ToolError(`There are ${max} notes already, which is as many as there may be (option maxNotes); delete some first`)
+const tooMany = (max: number) => new ToolError(`There are ${max} notes already, which is as many as there may be (limit maxNotes); delete some first`)
 
 const spaceOf = (owner: string | undefined): string => owner === undefined ? SPACE : `${SPACE}/${owner}`
 

@@ -24,7 +24,7 @@ export interface PressureOptions { maxEventLoopDelay: number, maxHeap?: number |
 const LASTING = { some: 2, heavy: 4 }
 const WEIGHT = { loop: 1, memory: 2 }
 interface Excess { why: string, weight: number }
-const LITTLE_HEAP: Excess = { why: 'there is little heap left, option maxHeap', weight: WEIGHT.memory }
+const LITTLE_HEAP: Excess = { why: 'there is little heap left, limit maxHeap', weight: WEIGHT.memory }
 
 const HEAP_SHARE = 0.9
 const RSS_SHARE = 0.8
@@ -74,7 +74,7 @@ export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * he
 
   function tooMuch ({ eventLoopDelay, heapUsed, rssBytes }: Load): Excess | undefined {
     if (heapUsed !== undefined && heapUsed > maxHeap) return LITTLE_HEAP
-    if (rssBytes > maxRss) return { why: 'the process takes too much memory, option maxRss', weight: WEIGHT.memory }
-    return eventLoopDelay > maxEventLoopDelay ? { why: 'the event loop is late, option maxEventLoopDelay', weight: WEIGHT.loop } : undefined
+    if (rssBytes > maxRss) return { why: 'the process takes too much memory, limit maxRss', weight: WEIGHT.memory }
+    return eventLoopDelay > maxEventLoopDelay ? { why: 'the event loop is late, limit maxEventLoopDelay', weight: WEIGHT.loop } : undefined
   }
 }, { name: 'patchbay-pressure', dependencies: ['patchbay-mcp', 'patchbay-health'] })

@@ -18,7 +18,8 @@ declare module '../core/mcp.js' {
   }
 }
 
-export interface RateOptions { rate: number, burst: number, toolRates: Record<string, number>, redis?: string, redisPrefix?: string }
+/** Without `rate`, only the calls to the tools in `toolRates` are counted; without `burst`, it is twice the rate. */
+export interface RateOptions { rate?: number | undefined, burst?: number | undefined, toolRates: Record<string, number>, redis?: string, redisPrefix?: string }
 
 /** The name by which calls of the stdio client are counted. */
 const LOCAL = 'local'
@@ -28,17 +29,17 @@ export default fp(async (fastify, { rate, burst, toolRates, redis, redisPrefix }
   const link = redis === undefined ? undefined : await connectRedis(redis, reportRedis)
   /** By rate, as JSON: the bucket of a rate that stays is used again. */
   let buckets = new Map<string, Bucket>()
-  let callers: Bucket
+  let callers: Bucket | undefined
   let tools: Map<unknown, Bucket>
   replaceRates({ rate, burst, toolRates })
 
-  fastify.mcp.provide('rateLimiter', { take: identity => callers.take(callerOf(identity)), replace: replaceRates })
+  fastify.mcp.provide('rateLimiter', { take: identity => callers?.take(callerOf(identity)) ?? 0, replace: replaceRates })
 
   fastify.mcp.dispatcher.gate(call => {
     const { peer, channel, identity, method } = call
     if (peer.transport === 'memory' && identity === ANONYMOUS_ALL_SCOPES) return
     const tool = method === 'tools/call' && tools.size > 0 ? tools.get(nameOf(call)) : undefined
-    const checked = channel.counted === true ? undefined : check(callers.take(callerOf(identity)), 'rate', 'by one caller (option rate)')
+    const checked = channel.counted === true || callers === undefined ? undefined : check(callers.take(callerOf(identity)), 'rate', 'by one caller (option rate)')
     return tool === undefined ? checked : checkTool(call, tool, checked)
   })
 
@@ -53,7 +54,7 @@ export default fp(async (fastify, { rate, burst, toolRates, redis, redisPrefix }
   function replaceRates ({ rate, burst, toolRates }: Pick<RateOptions, 'rate' | 'burst' | 'toolRates'>): void {
     const previous = buckets
     buckets = new Map()
-    callers = bucketFor({ name: 'calls', rate, burst }, previous)
+    callers = rate === undefined ? undefined : bucketFor({ name: 'calls', rate, burst: burst ?? 2 * rate }, previous)
     tools = new Map(Object.entries(toolRates).map(([name, rate]) => [name, bucketFor({ name: `tool:${name}`, rate, burst: rate }, previous)]))
     for (const [key, each] of previous) if (!buckets.has(key)) each.close()
   }

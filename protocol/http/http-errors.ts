@@ -15,7 +15,7 @@ const UNKNOWN_TICKET = 'the ticket is not known, was used or has expired'
 
 /** Every HTTP error of ours. `npm run errors-page` makes docs/errors.md of this table and of the comments in it. */
 export const httpErrors = {
-  /** The request has more headers than option `maxHeaders` allows. Remedy: send fewer headers. */
+  /** The request has more headers than limit `maxHeaders` allows. Remedy: send fewer headers. */
   tooManyHeaders: (max: number) => refusedFor('size', new HttpError('PATCHBAY_TOO_MANY_HEADERS', 431, `a request has at most ${max} headers`)),
   /** The request target is a whole URL, or `*`, as proxies are sent it. Remedy: send the path alone, such as `POST /mcp`. */
   targetNotPath: () => new HttpError('PATCHBAY_TARGET_NOT_A_PATH', 400, 'the request target must be a path'),
@@ -74,18 +74,18 @@ export const httpErrors = {
   /** The body is larger than option `maxMessage` allows. Remedy: send less, or raise `maxMessage`. */
   messageTooLarge: (max: number) => refusedFor('size', new HttpError('PATCHBAY_MESSAGE_TOO_LARGE', 413, `the message is too large: at most ${max} bytes`)),
   /**
-   * The bodies of all clients that are read or not answered yet take as much memory as option `maxAllBytesInFlight` allows.
+   * The bodies of all clients that are read or not answered yet take as much memory as limit `maxAllBytesInFlight` allows.
    * Remedy: try again later.
    */
   tooMuchInFlight: (max: number) => refusedFor('in_flight', new HttpError(
     'PATCHBAY_TOO_MUCH_IN_FLIGHT', 503,
-    `all clients together have sent too much that is not answered yet, at most ${max} bytes (option maxAllBytesInFlight); try again later`, SOON)),
+    `all clients together have sent too much that is not answered yet, at most ${max} bytes (limit maxAllBytesInFlight); try again later`, SOON)),
   /**
    * HTTP pipelining: the requests before this one on the same connection are not answered yet.
    * Remedy: wait for their replies, or use several connections.
    */
   tooManyPipelined: (max: number) => refusedFor('in_flight', new HttpError(
-    'PATCHBAY_TOO_MANY_PIPELINED', 429, `too many requests wait on this connection already, at most ${max} (option maxPipelined)`, SOON)),
+    'PATCHBAY_TOO_MANY_PIPELINED', 429, `too many requests wait on this connection already, at most ${max} (limit maxPipelined)`, SOON)),
   /** The gateway is closing: it finishes what is in flight. Remedy: try again; another node or the restarted gateway answers. */
   draining: () => refusedFor('draining', new HttpError('PATCHBAY_DRAINING', 503, 'the server is shutting down; try again in a moment', SOON)),
   /**
@@ -137,9 +137,9 @@ export const httpErrors = {
   /** The event that `Last-Event-ID` names is not stored, or is of another stream. Remedy: open the stream without `Last-Event-ID`. */
   nothingToResume: () => new HttpError('PATCHBAY_NOTHING_TO_RESUME', 404, 'nothing can be resumed from this Last-Event-ID'),
   /** HTTP+SSE: the client does not read its stream, whose queue is full. Remedy: read the stream before posting more. */
-  streamFull: () => refusedFor('streams', new HttpError('PATCHBAY_STREAM_FULL', 429, 'read the stream first: too much waits there (option maxQueue)', SOON)),
-  /** As many event streams are open as option `maxStreams` allows. Remedy: try again later, or raise `maxStreams`. */
-  tooManyStreams: () => refusedFor('streams', new HttpError('PATCHBAY_TOO_MANY_STREAMS', 503, 'there are too many event streams (option maxStreams); try again later', SOON)),
+  streamFull: () => refusedFor('streams', new HttpError('PATCHBAY_STREAM_FULL', 429, 'read the stream first: too much waits there (limit maxQueue)', SOON)),
+  /** As many event streams are open as limit `maxStreams` allows. Remedy: try again later, or raise `maxStreams`. */
+  tooManyStreams: () => refusedFor('streams', new HttpError('PATCHBAY_TOO_MANY_STREAMS', 503, 'there are too many event streams (limit maxStreams); try again later', SOON)),
   /**
    * As many sessions are open as option `maxSessions` allows, and all of them are in use.
    * Remedy: try again later, or raise `maxSessions`.
@@ -193,16 +193,16 @@ export const httpErrors = {
    */
   scopeMissing: (scopes: readonly string[], challenge: string) => refusedFor('auth', new HttpError(
     'PATCHBAY_SCOPE_MISSING', 403, `this needs the scope ${scopes.join(' ')}`, authenticate(challenge, { reason: 'insufficient_scope' }))),
-  /** The ticket was used before, or is older than option `ticketLifetime`. Remedy: get a new one with `POST /ticket`. */
+  /** The ticket was used before, or is older than limit `ticketLifetime`. Remedy: get a new one with `POST /ticket`. */
   ticketRefused: (challenge: Challenge) => refusedFor('auth', new HttpError(
     'PATCHBAY_TICKET_REFUSED', 401, UNKNOWN_TICKET, authenticate(challenge('invalid_token', UNKNOWN_TICKET), { reason: 'unknown_ticket' }))),
   /**
-   * One address sent more wrong credentials in a minute than option `maxWrongCredentials` allows.
+   * One address sent more wrong credentials in a minute than limit `maxWrongCredentials` allows.
    * Remedy: stop, and correct the credential.
    */
   tooManyWrongCredentials: (seconds: number, isLogged: boolean) => refusedFor('auth', new HttpError(
     'PATCHBAY_TOO_MANY_WRONG_CREDENTIALS', 429,
-    'too many wrong credentials from this address (option maxWrongCredentials); a right one is accepted at any time',
+    'too many wrong credentials from this address (limit maxWrongCredentials); a right one is accepted at any time',
     { ...retryAfter(seconds), audit: { reason: 'too_many_wrong' }, isLogged })),
   /**
    * The signing keys of the token issuer cannot be fetched, so an access token cannot be verified.

@@ -63,13 +63,13 @@ export const errors = {
   notInitialized: () => invalidRequest('PATCHBAY_NOT_INITIALIZED', 'send initialize first'),
   /** A message over stdio is longer than option `maxMessage` allows. Remedy: send less, or raise `maxMessage`. */
   messageTooLong: (max: number) => refusedFor('size', invalidRequest('PATCHBAY_MESSAGE_TOO_LARGE', `a message is at most ${max} bytes`)),
-  /** The message has more elements and members than option `maxValues` allows. Remedy: send less at a time. */
-  tooManyValues: (max: number, option = 'maxValues') => refusedFor('size', invalidRequest(
-    'PATCHBAY_TOO_MANY_VALUES', `a message has at most ${max} values, elements of lists and members of objects together (option ${option})`)),
-  /** The objects of the message have more members than option `maxKeys` allows. Remedy: send less at a time. */
-  tooManyKeys: (max: number, option = 'maxKeys') => refusedFor('size', invalidRequest('PATCHBAY_TOO_MANY_KEYS', `the objects of a message have at most ${max} members together (option ${option})`)),
-  /** The message has lists or objects inside each other deeper than option `maxDepth` allows. Remedy: flatten it. */
-  tooDeep: (max: number, isOption = true) => refusedFor('size', invalidRequest('PATCHBAY_TOO_DEEP', `the message is nested deeper than ${max} levels${isOption ? ' (option maxDepth)' : ''}`)),
+  /** The message has more elements and members than limit `maxValues` allows. Remedy: send less at a time. */
+  tooManyValues: (max: number, limit = 'maxValues') => refusedFor('size', invalidRequest(
+    'PATCHBAY_TOO_MANY_VALUES', `a message has at most ${max} values, elements of lists and members of objects together (limit ${limit})`)),
+  /** The objects of the message have more members than limit `maxKeys` allows. Remedy: send less at a time. */
+  tooManyKeys: (max: number, limit = 'maxKeys') => refusedFor('size', invalidRequest('PATCHBAY_TOO_MANY_KEYS', `the objects of a message have at most ${max} members together (limit ${limit})`)),
+  /** The message has lists or objects inside each other deeper than limit `maxDepth` allows. Remedy: flatten it. */
+  tooDeep: (max: number, isLimit = true) => refusedFor('size', invalidRequest('PATCHBAY_TOO_DEEP', `the message is nested deeper than ${max} levels${isLimit ? ' (limit maxDepth)' : ''}`)),
   /** The method does not exist, or not in the revision that the client speaks. Remedy: see [Revisions](revisions.md). */
   methodNotFound: (method: string) => named('PATCHBAY_METHOD_NOT_FOUND', codes.methodNotFound, `Method not found: ${shorten(method)}`),
   /** The params do not fit the method. Remedy: correct what the text names. */
@@ -117,7 +117,7 @@ export const errors = {
     'PATCHBAY_TOO_MANY_PARKED', `As many calls wait for answers of clients as option ${option} allows (${max})`, { data: { max } }),
   /** A question of an upstream server is refused, because what is kept for calls that wait for answers would be too much. Remedy: answer some of them, or raise `maxParkedBytes`. */
   tooManyParkedBytes: (max: number) => internal(
-    'PATCHBAY_TOO_MUCH_PARKED', `The calls that wait for answers of clients take as many bytes as option maxParkedBytes allows (${max})`, { data: { max } }),
+    'PATCHBAY_TOO_MUCH_PARKED', `The calls that wait for answers of clients take as many bytes as limit maxParkedBytes allows (${max})`, { data: { max } }),
   /** The server closes before the call is answered. Remedy: send the request again, if it may be carried out twice. */
   closing: () => internal('PATCHBAY_CLOSING', CLOSING),
   /** The server is shutting down and takes no new calls. Remedy: try again later. */
@@ -131,29 +131,29 @@ export const errors = {
     'PATCHBAY_CREDENTIAL_REFUSED', codes.invalidRequest,
     'Unauthorized: the credential has expired; connect again with a new key or token (with stdio: start the server again with a new token)',
     { status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })),
-  /** The client has as many calls in flight as option `maxInFlight` allows. Remedy: wait for some responses. */
+  /** The client has as many calls in flight as limit `maxInFlight` allows. Remedy: wait for some responses. */
   tooManyInFlight: (max: number) => refusedFor('in_flight', internal(
-    'PATCHBAY_TOO_MANY_IN_FLIGHT', `Too many calls are waiting for their answer already, at most ${max} (option maxInFlight); wait for some of them`,
+    'PATCHBAY_TOO_MANY_IN_FLIGHT', `Too many calls are waiting for their answer already, at most ${max} (limit maxInFlight); wait for some of them`,
     { data: { max }, status: 429, headers: SOON })),
-  /** The calls in flight of the client hold as many bytes as option `maxBytesInFlight` allows. Remedy: wait for some responses. */
+  /** The calls in flight of the client hold as many bytes as limit `maxBytesInFlight` allows. Remedy: wait for some responses. */
   tooMuchInFlight: (max: number) => refusedFor('in_flight', internal(
     'PATCHBAY_TOO_MUCH_IN_FLIGHT_OF_CLIENT',
-    `The calls that are waiting for their answer hold too much already, at most ${max} bytes (option maxBytesInFlight); wait for some of them`,
+    `The calls that are waiting for their answer hold too much already, at most ${max} bytes (limit maxBytesInFlight); wait for some of them`,
     { data: { max }, status: 429, headers: SOON })),
-  /** The calls in flight of all clients hold as many bytes as option `maxAllBytesInFlight` allows. Remedy: try again later. */
+  /** The calls in flight of all clients hold as many bytes as limit `maxAllBytesInFlight` allows. Remedy: try again later. */
   tooMuchInAll: (max: number) => refusedFor('in_flight', internal(
-    'PATCHBAY_TOO_MUCH_IN_FLIGHT', `All calls together hold too much already, at most ${max} bytes (option maxAllBytesInFlight); try again later`,
+    'PATCHBAY_TOO_MUCH_IN_FLIGHT', `All calls together hold too much already, at most ${max} bytes (limit maxAllBytesInFlight); try again later`,
     { data: { max, retryAfter: 1 }, status: 503, headers: SOON })),
-  /** `resources/subscribe`: the client subscribes to as many resources as option `maxSubscriptions` allows. Remedy: unsubscribe from some. */
+  /** `resources/subscribe`: the client subscribes to as many resources as limit `maxSubscriptions` allows. Remedy: unsubscribe from some. */
   noMoreSubscriptions: (max: number) => invalidParams(
-    'PATCHBAY_TOO_MANY_SUBSCRIPTIONS', `a client has at most ${max} subscriptions (option maxSubscriptions); unsubscribe from some first`),
-  /** `subscriptions/listen`: the client subscribes to as many resources as option `maxSubscriptions` allows. Remedy: end some subscriptions. */
+    'PATCHBAY_TOO_MANY_SUBSCRIPTIONS', `a client has at most ${max} subscriptions (limit maxSubscriptions); unsubscribe from some first`),
+  /** `subscriptions/listen`: the client subscribes to as many resources as limit `maxSubscriptions` allows. Remedy: end some subscriptions. */
   tooManySubscriptions: (max: number) => internal(
-    'PATCHBAY_TOO_MANY_SUBSCRIPTIONS', `A client hears of at most ${max} resources (option maxSubscriptions); end some subscriptions first`, { data: { max } }),
-  /** The URIs that the client subscribes to are as long as option `maxSubscriptionText` allows. Remedy: end some subscriptions. */
+    'PATCHBAY_TOO_MANY_SUBSCRIPTIONS', `A client hears of at most ${max} resources (limit maxSubscriptions); end some subscriptions first`, { data: { max } }),
+  /** The URIs that the client subscribes to are as long as limit `maxSubscriptionText` allows. Remedy: end some subscriptions. */
   tooLongSubscriptions: (max: number) => invalidParams(
     'PATCHBAY_SUBSCRIPTIONS_TOO_LONG',
-    `the URIs of all subscriptions of a client have at most ${max} characters together (option maxSubscriptionText); end some subscriptions first`),
+    `the URIs of all subscriptions of a client have at most ${max} characters together (limit maxSubscriptionText); end some subscriptions first`),
   /** `patchbay/watch`: as many calls of it are open as there may be. Remedy: end one of them. */
   tooManyWatchers: (max: number) => internal(
     'PATCHBAY_TOO_MANY_WATCHERS', `At most ${max} clients watch the gateway at once; end one of them first`, { data: { max } }),
@@ -163,9 +163,9 @@ export const errors = {
     { data: { retryAfter: seconds }, status: 429, headers: { 'retry-after': String(seconds) } })),
   /** The event loop is late, or memory is short. Remedy: try again later. */
   overloaded: (why: string) => refusedFor('pressure', internal('PATCHBAY_OVERLOADED', `The server is overloaded (${why}); try again later`, RETRY_SOON)),
-  /** As many event streams are open as option `maxStreams` allows. Remedy: try again later, or raise `maxStreams`. */
+  /** As many event streams are open as limit `maxStreams` allows. Remedy: try again later, or raise `maxStreams`. */
   tooManyStreams: () => refusedFor('streams', internal(
-    'PATCHBAY_TOO_MANY_STREAMS', 'The server is overloaded (there are too many event streams, option maxStreams); try again later', RETRY_SOON)),
+    'PATCHBAY_TOO_MANY_STREAMS', 'The server is overloaded (there are too many event streams, limit maxStreams); try again later', RETRY_SOON)),
   /** The store cannot read or write. Remedy: the operator looks at the text and at `/health`. */
   storage: (why: string) => internal('PATCHBAY_STORAGE_FAILED', `Storage failed: ${why}`, { data: { details: why } }),
   /** The answer to a question could not be passed on to the node that asked it. Remedy: send the answer again. */
@@ -208,8 +208,8 @@ export const errors = {
   clipboard: (details: string, hint: string | undefined) => named('PATCHBAY_CLIPBOARD', codes.clipboard, 'Clipboard error', { data: { details, hint } }),
   /** The operating system does not let the server read the file. Remedy: the operator changes the permissions of the file. */
   fileUnreadable: (uri: string) => internal('PATCHBAY_FILE_UNREADABLE', 'The server is not permitted to read this file', { data: { uri } }),
-  /** The file is larger than option `maxFile` allows. Remedy: raise `maxFile`. */
-  fileTooLarge: (max: number, uri: string) => internal('PATCHBAY_FILE_TOO_LARGE', `The file is larger than ${max} bytes (option maxFile)`, { data: { uri } }),
+  /** The file is larger than limit `maxFile` allows. Remedy: raise `maxFile`. */
+  fileTooLarge: (max: number, uri: string) => internal('PATCHBAY_FILE_TOO_LARGE', `The file is larger than ${max} bytes (limit maxFile)`, { data: { uri } }),
   /** The limit of the operating system for watched files is reached. Remedy: end some subscriptions, or raise that limit. */
   tooManyWatches: () => internal('PATCHBAY_TOO_MANY_WATCHED_FILES', 'The file cannot be watched: the system watches as many files as it can already'),
   /** The body of an HTTP error that answers no request in particular; `name` is its code, if it is one of ours. */

@@ -16,7 +16,7 @@ const PUBLIC = [...['/health', '/livez', '/readyz', '/', ...CONSOLE_PATHS].flatM
 
 t.test('every route but the public ones needs a credential', async t => {
   const issuer = await startIssuer(t)
-  const server = await startServer(t, { apiKeys, oauth: issuer.options, maxWrongCredentials: 100_000, plugins: [async fastify => { fastify.mcp.views.open(VIEW); fastify.get('/extra', async () => 'extra') }] })
+  const server = await startServer(t, { apiKeys, oauth: issuer.options, limits: { maxWrongCredentials: 100_000 }, plugins: [async fastify => { fastify.mcp.views.open(VIEW); fastify.get('/extra', async () => 'extra') }] })
   const routes = routesOf(server.app)
   t.ok(routes.length > 40, `${routes.length} routes`)
   const full = { resource_metadata: 'https://gateway.test/.well-known/oauth-protected-resource/mcp', scope: 'mcp' }

@@ -21,7 +21,7 @@ t.test('a hundred requests at once fetch the keys once', async t => {
 
 t.test('a hundred tokens with unknown keys fetch nothing more', async t => {
   const issuer = await startIssuer(t)
-  const app = await gateway(t, { oauth: issuer.options, maxWrongCredentials: 1_000 })
+  const app = await gateway(t, { oauth: issuer.options, limits: { maxWrongCredentials: 1_000 } })
   const tokens = await Promise.all(Array.from({ length: 100 }, async (_nothing, index) => await issuer.sign({}, { kid: `unknown ${index}` })))
   t.strictSame(await statuses(app, tokens), new Set([401]))
   t.equal(issuer.count('/jwks'), 1)

@@ -13,7 +13,7 @@ t.test('no credential is ever written to the log, nor sent back, whatever become
   let log = ''
   const out = new Writable({ write: (chunk, _encoding, done) => { log += String(chunk); done() } })
   const issuer = await startIssuer(t)
-  const { app, url } = await listening(t, { apiKeys, oauth: issuer.options, maxWrongCredentials: 10_000 }, { loggerInstance: pino({ level: 'trace' }, out) })
+  const { app, url } = await listening(t, { apiKeys, oauth: issuer.options, limits: { maxWrongCredentials: 10_000 } }, { loggerInstance: pino({ level: 'trace' }, out) })
   const good = await issuer.sign({ sub: 'canary' })
   const bad = await issuer.sign({ aud: 'https://other.test' })
   const ticket = (await app.inject({ method: 'POST', url: '/ticket', headers: bearer(ADA) })).json<{ ticket: string }>().ticket

@@ -30,7 +30,7 @@ async function refused (url: string, protocols: string[] = []): Promise<{ status
 }
 
 t.test('a ticket needs a credential, and the reply is not cached', async t => {
-  const { app } = await listening(t, { apiKeys, ticketLifetime: 7_000 })
+  const { app } = await listening(t, { apiKeys, limits: { ticketLifetime: 7_000 } })
   const response = await app.inject({ method: 'POST', url: '/ticket', headers: bearer(ADA) })
   t.equal(response.statusCode, 200)
   t.match(response.json(), { ticket: /^[\w-]{43}$/, expiresIn: 7_000 })
@@ -95,7 +95,7 @@ t.test('a ticket opens nothing else', async t => {
 })
 
 t.test('a ticket is good for its time only', async t => {
-  const { app, url } = await listening(t, { apiKeys, ticketLifetime: 50 })
+  const { app, url } = await listening(t, { apiKeys, limits: { ticketLifetime: 50 } })
   const ticket = await ticketFor(app, ADA)
   await new Promise(resolve => setTimeout(resolve, 60))
   t.equal((await refused(`${url}/mcp?ticket=${ticket}`)).status, 401)
@@ -104,7 +104,7 @@ t.test('a ticket is good for its time only', async t => {
 t.test('a ticket dies with the credential it was given for', async t => {
   const issuer = await startIssuer(t)
   const soon = new Date(Date.now() + 60_000).toISOString()
-  const { app } = await listening(t, { apiKeys: [listed('brief', 'pb_brief', ['mcp'], { expires: soon })], oauth: issuer.options, ticketLifetime: 3_600_000 })
+  const { app } = await listening(t, { apiKeys: [listed('brief', 'pb_brief', ['mcp'], { expires: soon })], oauth: issuer.options, limits: { ticketLifetime: 3_600_000 } })
   const { expiresIn } = (await app.inject({ method: 'POST', url: '/ticket', headers: bearer('pb_brief') })).json<Issued>()
   t.ok(expiresIn > 0 && expiresIn <= 60_000, `${expiresIn} ms`)
   const { expiresIn: ofToken } = (await app.inject({ method: 'POST', url: '/ticket', headers: bearer(await issuer.sign({ exp: Math.floor(Date.now() / 1_000) + 10 })) })).json<Issued>()

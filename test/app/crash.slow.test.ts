@@ -13,7 +13,7 @@ const KILLS = Number(process.env['CRASH_KILLS'] ?? 5)
 const BACK = 2_000
 
 t.test(`a server that is killed ${KILLS} times while it writes loses nothing it has acknowledged`, { timeout: 30_000 + KILLS * 15_000 }, async t => {
-  const gateway = await gatewayOn(t, [], { PATCHBAY_MAX_NOTES: '1000000', PATCHBAY_PAGE_SIZE: '1000' })
+  const gateway = await gatewayOn(t, [], { PATCHBAY_LIMITS: 'maxNotes=1000000', PATCHBAY_PAGE_SIZE: '1000' })
   await gateway.start()
   const load = new Load()
   const listener = await CounterListener.on(gateway.url)

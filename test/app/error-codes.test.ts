@@ -28,7 +28,7 @@ t.test('every error of a call has a code that programs can read', async t => {
 })
 
 t.test('refusals before a call is carried out have the code that HTTP has for the same cause', async t => {
-  const limited = new Speaker(await gateway(t, { toolRates: { echo: 1 }, maxInFlight: 1 }), { version: LEGACY })
+  const limited = new Speaker(await gateway(t, { toolRates: { echo: 1 }, limits: { maxInFlight: 1 } }), { version: LEGACY })
   await limited.tool('echo', { text: 'a' })
   t.match((await limited.tool('echo', { text: 'b' })).error.data, { code: 'PATCHBAY_TOO_MANY_CALLS', retryAfter: Number })
   limited.send('tools/call', { name: 'slow', arguments: { steps: 1, delay: 600_000 } })

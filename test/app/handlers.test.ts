@@ -51,7 +51,7 @@ t.test('what is not what a client expects is a fault, not an answer', async t =>
 })
 
 t.test('a handler that blocks the loop delays others, and no more', async t => {
-  const { app, url } = await listening(t, { heartbeat: 100, callTimeout: 200 })
+  const { app, url } = await listening(t, { limits: { heartbeat: 100 }, callTimeout: 200 })
   app.mcp.tools.add(tool({
     name: 'block',
     description: 'd',

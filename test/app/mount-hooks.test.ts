@@ -43,7 +43,7 @@ t.test('onSend does not see the payload of an event stream', async t => {
 })
 
 t.test('an onSend hook that fails is answered by the error handler, and leaves no stream behind', async t => {
-  const app = await host(t, app => { app.addHook('onSend', async (_request, reply) => { if (reply.statusCode === 200) throw new Error('not this one') }) }, { maxStreams: 1 })
+  const app = await host(t, app => { app.addHook('onSend', async (_request, reply) => { if (reply.statusCode === 200) throw new Error('not this one') }) }, { limits: { maxStreams: 1 } })
   for (let times = 0; times < 3; times++) t.equal((await app.inject(asStream)).statusCode, 500)
   t.ok(app.mcp.eventStreams.hasCapacity)
 })

@@ -118,7 +118,7 @@ for (const [order, steps] of Object.entries({ before: [pressure, gateway], after
 t.test('two scopes have a gateway each, over WebSocket as well, also beyond headersTimeout', async t => {
   const scoped = (prefix: string): Step => async app => {
     await app.register(async scope => {
-      await scope.register(patchbay, { prefix, allowAnonymous: true, headersTimeout: 100 })
+      await scope.register(patchbay, { prefix, allowAnonymous: true, limits: { headersTimeout: 100 } })
       scope.mcp.tools.add(tool({ name: 'where', description: 'd', run: async () => { await sleep(250); return prefix } }))
     })
   }

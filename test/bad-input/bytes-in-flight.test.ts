@@ -15,7 +15,7 @@ const holding = (bytes: number, id: unknown) => call('tools/call', { name: 'hang
 const cancel = (id: number) => notification('notifications/cancelled', { requestId: id })
 
 t.test('the calls of one client hold so many bytes and no more', async t => {
-  const server = await startServer(t, { maxBytesInFlight: 100 * KILO })
+  const server = await startServer(t, { limits: { maxBytesInFlight: 100 * KILO } })
 
   for (const [name, era, open] of CONNECTIONS) {
     await t.test(`${name}: more is refused, a ping is answered, and a finished call frees its share`, async t => {
@@ -57,7 +57,7 @@ t.test('the calls of one client hold so many bytes and no more', async t => {
 })
 
 t.test('the calls of all clients together have a limit, too, over any number of connections', async t => {
-  const server = await startServer(t, { maxAllBytesInFlight: 200 * KILO })
+  const server = await startServer(t, { limits: { maxAllBytesInFlight: 200 * KILO } })
   const { port } = server
   const connections = await Promise.all([1, 2].map(async () => await performHandshake(await socketConnection(server))))
   for (const connection of connections) await connection.write(holding(90 * KILO, 1)('legacy'))
@@ -75,7 +75,7 @@ t.test('the calls of all clients together have a limit, too, over any number of 
 })
 
 t.test('bodies count that are not complete, and are let go with their connection', async t => {
-  const server = await startServer(t, { maxAllBytesInFlight: 200 * KILO })
+  const server = await startServer(t, { limits: { maxAllBytesInFlight: 200 * KILO } })
   const head = request('POST', '/message', postHead(server.port, [['Content-Length', String(400 * KILO)]]))
   const slow = connect(server.port, '127.0.0.1').on('error', () => {})
   slow.write(Buffer.concat([head, Buffer.alloc(180 * KILO, 'x')]))

@@ -40,7 +40,7 @@ async function thoughtless (app: FastifyInstance): Promise<void> {
 
 async function locked (t: Test, options: Partial<Options> = {}) {
   const oauth = { issuer: ISSUER, resource: 'http://localhost/mcp', jwks: `${ISSUER}/jwks` }
-  const server = await startServer(t, { apiKeys: [{ name: 'ada', hash: hashOf(KEY), scopes: ['mcp'] }], oauth, maxWrongCredentials: 100_000, plugins: [thoughtless], ...options })
+  const server = await startServer(t, { apiKeys: [{ name: 'ada', hash: hashOf(KEY), scopes: ['mcp'] }], oauth, limits: { maxWrongCredentials: 100_000 }, plugins: [thoughtless], ...options })
   const routes = visitsOf(server.app)
   t.ok(['GET /added', 'POST /added', 'an upgrade of /added/socket', 'POST /ticket', 'GET /metrics', 'DELETE /mcp'].every(name => routes.some(({ named }) => named === name)), 'what was added is among them')
   return { port: server.port, routes }

@@ -57,7 +57,7 @@ const usual: Row[] = [
 ]
 
 t.test('limits that were chosen hold on every transport, exactly', async t => {
-  const server = await startServer(t, SMALL)
+  const server = await startServer(t, { limits: SMALL })
   await tryRows(t, server, rows)
 
   for (const [name, era, open] of CONNECTIONS) {

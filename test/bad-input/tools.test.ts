@@ -40,7 +40,7 @@ t.test('keys and texts of notes are only text, up to a limit', async t => {
   t.strictSame(await readdir(home), ['data'], 'no file lies outside the store')
 
   await t.test('D35: one note more than there may be is refused, and those that are there stay', async t => {
-    const server = await startServer(t, { maxNotes: 3 })
+    const server = await startServer(t, { limits: { maxNotes: 3 } })
     for (const content of ['first', '../second', '__proto__']) t.match((await post(server.port, '/message', callTool('add_note', { content })('legacy'))).body, /added/)
     // The change of the notes is announced at the end of the turn, to the clients that are connected then.
     await endOfTurn()
@@ -79,7 +79,7 @@ t.test('a search is one request to one service, for a limited time', async t => 
 
   await t.test('D38: a service that never answers is not waited for', async t => {
     const hanging = await service(t, () => {})
-    const withSearchTimeout = await startServer(t, { searchUrl: hanging.url, searchTimeout: 1_000, toolRates: {} })
+    const withSearchTimeout = await startServer(t, { searchUrl: hanging.url, limits: { searchTimeout: 1_000 }, toolRates: {} })
     const begun = performance.now()
     await tryRows(t, withSearchTimeout, [{ row: 'D38', title: 'a service that hangs', input: callTool('web_search', { query: 'x' }), expect: failed }])
     t.ok(performance.now() - begun < 9_000, 'all are told in time')

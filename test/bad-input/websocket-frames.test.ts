@@ -97,14 +97,14 @@ t.test('frames that break the protocol close their socket with the code that fit
   }
 
   await t.test('I27: a client that does not answer pings is cut off', async t => {
-    const quick = await startServer(t, { heartbeat: 20 })
+    const quick = await startServer(t, { limits: { heartbeat: 20 } })
     const socket = await openSocket(quick.port)
     t.equal(summarise(await socket.inbox.next()), 'close 0')
     await expectUnharmed(t, quick)
   })
 
   await t.test('I29: a client that never reads is cut off before too much is queued', async t => {
-    const small = await startServer(t, { maxQueue: 65_536, writeDeadline: 200 })
+    const small = await startServer(t, { limits: { maxQueue: 65_536, writeDeadline: 200 } })
     const socket = await openSocket(small.port)
     socket.send(initialize())
     await socket.inbox.next()

@@ -10,7 +10,7 @@ import { scenario } from './scenario.js'
 /** An event loop that is blocked for longer than several heartbeats: no client is cut off, and all are served afterwards. */
 export const busy = scenario({ clients: 100, block: 5_000, heartbeat: 1_000, times: 3 }, async ({ clients, block, heartbeat, times }) => {
   const report = new Report(`busy: ${clients} WebSockets and ${clients} streams, pinged every ${heartbeat} ms, while the event loop is blocked for ${block} ms`)
-  const gateway = await Gateway.start({ env: { PATCHBAY_HEARTBEAT: String(heartbeat), PATCHBAY_KEEP_ALIVE: String(heartbeat) } })
+  const gateway = await Gateway.start({ env: { PATCHBAY_LIMITS: `heartbeat=${heartbeat},keepAlive=${heartbeat}` } })
   const sockets = await Promise.all(Array.from({ length: clients }, async () => await socket(gateway.port)))
   const streams = await Promise.all(Array.from({ length: clients }, async () => await openers['stream of a session'](standing(gateway.port))))
   for (let time = 1; time <= times; time++) {

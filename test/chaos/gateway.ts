@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { COMMAND } from '../support/command.js'
+import { joinLimits } from '../support/environment/join-limits.js'
 import { freePort } from '../support/restarting.js'
 import type { State } from './plugin.js'
 
@@ -67,7 +68,7 @@ export class Gateway {
     const { env = {}, args = [] } = this.#options
     const command = [COMMAND, '--port', String(this.port), '--data', this.data, '--log-level', 'warn', '--plugin', PLUGIN, ...args]
     const child = spawn(process.execPath, command, {
-      cwd: this.data, env: { PATH: process.env['PATH'], CHAOS_PARENT: String(process.pid), ...settings, ...env }
+      cwd: this.data, env: joinLimits({ PATH: process.env['PATH'], CHAOS_PARENT: String(process.pid) }, settings, env)
     })
     this.#child = child
     running.add(this)

@@ -24,7 +24,7 @@ process.stdout.write(JSON.stringify(report))
 
 /** Clients of one kind are lost, while nothing or much is sent to them. */
 async function lose (kind: keyof typeof openers, talking: boolean): Promise<void> {
-  const env = { PATCHBAY_HEARTBEAT: String(heartbeat), PATCHBAY_KEEP_ALIVE: String(heartbeat), PATCHBAY_WRITE_DEADLINE: String(heartbeat), PATCHBAY_MAX_QUEUE: '65536' }
+  const env = { PATCHBAY_LIMITS: `heartbeat=${heartbeat},keepAlive=${heartbeat},writeDeadline=${heartbeat},maxQueue=65536` }
   const gateway = await Gateway.start({ env })
   const before = (await gateway.state()).connections
   const lines = await Promise.all(Array.from({ length: clients }, async () => await openers[kind]({ port: gateway.port, from: LOST })))

@@ -14,7 +14,7 @@ const FOREVER = 600_000
 export const silence = scenario({ idle: 2_000, signs: 500, ms: 10_000 }, async ({ idle, signs, ms }) => {
   const report = new Report(`silence: ${ms} ms without a message, through a proxy that cuts after ${idle} ms of silence`)
   for (const [what, interval] of [['a sign of life every', signs], ['no sign of life for', FOREVER]] as const) {
-    const env = { PATCHBAY_KEEP_ALIVE: String(interval), PATCHBAY_HEARTBEAT: String(interval) }
+    const env = { PATCHBAY_LIMITS: `keepAlive=${interval},heartbeat=${interval}` }
     const gateway = await Gateway.start({ env })
     const proxy = await startProxy(gateway.port, idle)
     // A WebSocket without a library answers no pings, so there is none here.

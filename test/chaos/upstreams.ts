@@ -13,7 +13,7 @@ const TIMEOUT = 30_000
 const STILL = 20
 /** The first kills are not measured: the heap and the pools of a process grow to their size. */
 const WARM_UP = 0.2
-const OPTIONS = { upstreamRestartDelay: 5, upstreamRestartDelayMax: 5, maxUpstreamFailures: 1_000_000, upstreamStopTimeout: 500 }
+const OPTIONS = { limits: { upstreamRestartDelay: 5, upstreamRestartDelayMax: 5, maxUpstreamFailures: 1_000_000, upstreamStopTimeout: 500 } }
 
 interface Answer { text: string | undefined, error: string | undefined, ms: number }
 

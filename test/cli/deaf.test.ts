@@ -23,7 +23,7 @@ export default async function talker (fastify) {
 async function deaf (t: Test, tool: string) {
   const cwd = await folder(t, { 'talker.mjs': TALKER })
   const child = spawn(process.execPath, [COMMAND, '--stdio', '--ephemeral', '--plugin', 'talker.mjs'], {
-    cwd, env: { PATH: process.env['PATH'], PATCHBAY_MAX_QUEUE: '100000', PATCHBAY_WRITE_DEADLINE: '300', PATCHBAY_GRACE: '1000', MCP_LOG_JSON: 'true' }
+    cwd, env: { PATH: process.env['PATH'], PATCHBAY_LIMITS: 'maxQueue=100000,writeDeadline=300', PATCHBAY_GRACE: '1000', MCP_LOG_JSON: 'true' }
   })
   t.teardown(() => child.kill('SIGKILL'))
   let logged = ''

@@ -24,7 +24,7 @@ const FAILS = { command: process.execPath, args: ['-e', 'console.error("no \\u00
 
 async function linted (t: Test, servers: Record<string, object>, args: string[] = []): Promise<Ended & { place: string }> {
   const place = await folder(t, { 'mcp.json': JSON.stringify({ mcpServers: servers }) })
-  const ended = await launch(t, ['lint', ...args, '--data', join(place, 'data'), '--mcp-config', 'mcp.json'], { cwd: place, env: { PATCHBAY_UPSTREAM_STOP_TIMEOUT: '1000' } }).exit()
+  const ended = await launch(t, ['lint', ...args, '--data', join(place, 'data'), '--mcp-config', 'mcp.json'], { cwd: place, env: { PATCHBAY_LIMITS: 'upstreamStopTimeout=1000' } }).exit()
   return { ...ended, place }
 }
 
@@ -60,7 +60,7 @@ t.test('patchbay lint', async t => {
   t.test('stops the servers when a signal ends it', { buffered: true }, async t => {
     const silent = { command: process.execPath, args: ['-e', "require('node:fs').writeFileSync('silent.pid', String(process.pid)); setInterval(() => {}, 1000)"], cwd: '.' }
     const place = await folder(t, { 'mcp.json': JSON.stringify({ mcpServers: { silent } }) })
-    const launched = launch(t, ['lint', '--mcp-config', 'mcp.json'], { cwd: place, env: { PATCHBAY_UPSTREAM_STOP_TIMEOUT: '1000' } })
+    const launched = launch(t, ['lint', '--mcp-config', 'mcp.json'], { cwd: place, env: { PATCHBAY_LIMITS: 'upstreamStopTimeout=1000' } })
     const pid = async (): Promise<number> => Number(await readFile(join(place, 'silent.pid'), 'utf8').catch(() => ''))
     await until(async () => await pid() > 0, 'the start', 30_000)
     launched.kill('SIGTERM')

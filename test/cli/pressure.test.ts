@@ -70,7 +70,7 @@ async function upgrade (url: string): Promise<number | undefined> {
 }
 
 t.test('a process short of heap refuses new work, serves its clients, and recovers', async t => {
-  const { launched, url } = await busy(t, { NODE_OPTIONS: '--max-old-space-size=200', PATCHBAY_MAX_EVENT_LOOP_DELAY: '30000' })
+  const { launched, url } = await busy(t, { NODE_OPTIONS: '--max-old-space-size=200', PATCHBAY_LIMITS: 'maxEventLoopDelay=30000' })
   const session = await openSession(url)
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   t.teardown(() => socket.terminate())
@@ -103,7 +103,7 @@ t.test('a process short of heap refuses new work, serves its clients, and recove
     const { status, headers } = await refused(async () => await modern(url, 'quick'), ({ status }) => status === 503)
     t.match([status, headers.get('retry-after')], [503, '1'])
     const posted = await refused(async () => await session.post(call), ({ status }) => status === 503)
-    t.match(posted.body, { id: 2, error: { code: -32603, message: /overloaded .*option maxHeap/, data: { retryAfter: 1 } } })
+    t.match(posted.body, { id: 2, error: { code: -32603, message: /overloaded .*limit maxHeap/, data: { retryAfter: 1 } } })
     t.match(await refused(async () => await send(call), ({ error }) => error !== undefined), { id: 2, error: { code: -32603, message: /overloaded/ } })
     const overStdio = await refused(async () => { launched.send(call); return await launched.next() }, ({ error }) => error !== undefined)
     t.match(overStdio, { id: 2, error: { code: -32603, message: /overloaded/ } })
@@ -122,7 +122,7 @@ t.test('a process short of heap refuses new work, serves its clients, and recove
 })
 
 t.test('a handler that blocks the loop fails no other call; repeated blocking delays new clients', async t => {
-  const { url } = await busy(t, { PATCHBAY_MAX_EVENT_LOOP_DELAY: '200' })
+  const { url } = await busy(t, { PATCHBAY_LIMITS: 'maxEventLoopDelay=200' })
   const attempt = async (): Promise<boolean> => {
     await until(url, 'healthy')
     const calls = await Promise.all(['quick', 'block', 'quick', 'quick'].map(async name => await modern(url, name)))

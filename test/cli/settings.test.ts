@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { resolveOptions, type Options } from '../../options.js'
+import { flatten, resolveOptions, type Options } from '../../options.js'
 import { readArguments } from '../../cli/settings/arguments.js'
 import { readSettings } from '../../cli/settings/read-settings.js'
 import { folder } from '../support/process.js'
@@ -37,6 +37,15 @@ const MISTAKES: Array<[what: string, launch: Launch, pattern: RegExp]> = [
   ['a file that is a list', { file: '[]' }, /config file .*c\.json.*object/],
   ['a file that is null', { file: 'null' }, /config file .*c\.json.*object/],
   ['a file that is a number', { file: '5' }, /config file .*c\.json.*object/],
+  ['a limit without its value', { args: ['--limit', 'maxDepth'] }, /--limit must be NAME=VALUE, such as maxDepth=32, not "maxDepth"/],
+  ['a limit that is no number', { env: { PATCHBAY_LIMITS: 'maxDepth=many' } }, /PATCHBAY_LIMITS maxDepth must be a whole number, not "many"/],
+  ['a limit of zero', { args: ['--limit', 'maxDepth=0'] }, /^--limit maxDepth: limit maxDepth must be >= 1/],
+  ['a limit that does not exist', { file: '{"limits":{"maxDeepness":3}}' }, /c\.json, line 1: limit "maxDeepness" does not exist/],
+  ['a limit with a slip', { args: ['--limit', 'maxDeph=3'] }, /limit "maxDeph" does not exist; did you mean "maxDepth"\?/],
+  ['limits that are no object', { file: '{"limits":5}' }, /option limits must be object/],
+  ['a limit among the options', { file: '{"maxDepth":3}' }, /option "maxDepth" is a limit: put it into limits, as in \{"limits":\{"maxDepth":…\}\}/],
+  ['a variable of a limit', { env: { PATCHBAY_MAX_DEPTH: '3' } }, /environment variable PATCHBAY_MAX_DEPTH does not exist; set PATCHBAY_LIMITS=maxDepth=…/],
+  ['a flag of a limit', { args: ['--max-depth', '3'] }, /there is no option --max-depth; write --limit maxDepth=…/],
   ['a file that is text', { file: '"port"' }, /config file .*c\.json.*object/]
 ]
 
@@ -46,6 +55,22 @@ for (const [what, launch, pattern] of MISTAKES) {
 
 t.test('without anything, HTTP is served to this machine only', async t => {
   t.match(await options(t, {}), { http: true, stdio: false, port: 8080, host: '127.0.0.1', plugins: [], allowedHosts: [] })
+})
+
+t.test('limits of all three sources are put together, and of each the last counts', async t => {
+  const file = '{"limits":{"maxDepth":1,"maxKeys":1,"maxId":1}}'
+  const { limits } = await options(t, { file, env: { PATCHBAY_LIMITS: 'maxKeys=2, maxId=2' }, args: ['--limit', 'maxId=3', '--limit', 'maxUri=3,maxBatch=3'] })
+  t.strictSame(limits, { maxDepth: 1, maxKeys: 2, maxId: 3, maxUri: 3, maxBatch: 3 })
+  t.strictSame((await options(t, { env: { PATCHBAY_LIMITS: '{"maxKeys":7}' } })).limits, { maxKeys: 7 })
+})
+
+t.test('all wrong limits are named at once, each with where it was set', async t => {
+  const wrong = options(t, { file: '{"limits":{\n"maxDepth":0}}', env: { PATCHBAY_LIMITS: 'maxKeys=0' }, args: ['--limit', 'maxId=0'] })
+  await t.rejects(wrong, { message: /c\.json, line 2: limit maxDepth must be >= 1\nPATCHBAY_LIMITS: limit maxKeys must be >= 1\n--limit maxId: limit maxId must be >= 1/ })
+})
+
+t.test('the limits are beside the other options for the parts of the gateway, with their defaults', async t => {
+  t.match(flatten(await options(t, { args: ['--limit', 'maxDepth=3'] })), { port: 8080, maxDepth: 3, maxKeys: 10_000 })
 })
 
 t.test('proxies are a switch or a list', async t => {

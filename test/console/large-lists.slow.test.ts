@@ -51,7 +51,7 @@ const TYPE_AND_MEASURE = `(async () => {
 })()`
 
 t.test('of a result of 4 MiB a part is shown, and all of it can be saved', { ...withBrowser, timeout: 240_000 }, async t => {
-  const { page } = await openConsole(t, { plugins: [big], maxMessage: 2 * BYTES, maxQueue: 4 * BYTES })
+  const { page } = await openConsole(t, { plugins: [big], maxMessage: 2 * BYTES, limits: { maxQueue: 4 * BYTES } })
   await page.locator('.items a').first().waitFor()
   await openTool(page, 'big')
   await writeArguments(page, { bytes: BYTES })

@@ -14,7 +14,7 @@ t.test('a server that failed is a group in Try with its reason, and "Try again" 
   const mended = join(await folder(t, {}), 'mended')
   const code = `console.error('no disk'); if (!require('node:fs').existsSync(${JSON.stringify(mended)})) process.exit(3); require('node:child_process').spawn(${JSON.stringify(command)}, ${JSON.stringify(args)}, { stdio: 'inherit' })`
   const broken = { ...entry, command: process.execPath, args: ['-e', code] }
-  const { page } = await openConsole(t, { maxUpstreamFailures: 1, mcpServers: { broken } })
+  const { page } = await openConsole(t, { limits: { maxUpstreamFailures: 1 }, mcpServers: { broken } })
   await page.getByText('Connected, 1 server failed').waitFor()
   const group = page.locator('.group-server')
   await group.getByText('crash loop').waitFor()

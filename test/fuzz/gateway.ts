@@ -7,32 +7,16 @@ import { CALL_TIMEOUT, CALL_TIMEOUT_MAX } from './waiting.js'
 /** Small limits, so that they are met often; nothing that leaves the gateway. */
 export const OPTIONS: Partial<Options> = {
   maxMessage: MAX_MESSAGE,
-  maxDepth: 32,
-  maxKeys: 200,
-  maxValues: 1_000,
-  maxBytesInFlight: 100_000,
-  maxId: 256,
-  maxUri: 256,
-  maxBatch: 20,
-  maxInFlight: 8,
-  maxSubscriptions: 4,
-  maxFragments: 32,
+  limits: { maxDepth: 32, maxKeys: 200, maxValues: 1_000, maxBytesInFlight: 100_000, maxId: 256, maxUri: 256, maxBatch: 20, maxInFlight: 8, maxSubscriptions: 4, maxFragments: 32, maxNotes: 20, maxNote: 500, searchTimeout: CALL_TIMEOUT, keepAlive: 1_000, maxPings: 1_000_000, maxEventLoopDelay: 1_000_000 },
   callTimeout: CALL_TIMEOUT,
   callTimeoutMax: CALL_TIMEOUT_MAX,
   grace: 1_000,
   pageSize: 5,
-  maxNotes: 20,
-  maxNote: 500,
   searchUrl: 'http://127.0.0.1:9/',
-  searchTimeout: CALL_TIMEOUT,
-  // A client that closed one half of its connection first is missed no sooner than something is written to it.
-  keepAlive: 1_000,
   // No client is refused for the rate of its requests, or because the machine is busy.
   rate: 1_000_000_000,
   burst: 1_000_000_000,
   toolRates: {},
-  maxPings: 1_000_000,
-  maxEventLoopDelay: 1_000_000,
   ephemeral: true
 }
 

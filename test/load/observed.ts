@@ -19,7 +19,7 @@ const OPTIONS = {
   PATCHBAY_API_KEYS: JSON.stringify(apiKeys),
   PATCHBAY_TOKEN: ADA,
   PATCHBAY_TOOL_RATES: JSON.stringify({ load_rated: 10 }),
-  PATCHBAY_MAX_WRONG_CREDENTIALS: '1000000000'
+  PATCHBAY_LIMITS: 'maxWrongCredentials=1000000000'
 }
 
 /** Calls that end in every way, then names that do not exist. Afterwards the program, the audit log and `/metrics` have the same counts. */

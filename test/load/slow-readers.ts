@@ -26,7 +26,7 @@ export const slowReaders: Scenario<{ readers: number, requests: number, rounds: 
   defaults: { readers: 100, requests: 500, rounds: 2, base: 5_000, beat: 100, deadline: 10_000, factor: 2 },
   run: async ({ readers, requests, rounds, base: quietly, beat, deadline, factor }, { plugins = [], env = {}, say } = {}) => {
     const report = new Report(`slow-readers: ${readers} WebSockets and ${readers} event streams that do not read, ${requests} unfinished requests, ${rounds} rounds`, say)
-    const gateway = await Gateway.start({ plugins, env: { ...env, PATCHBAY_WRITE_DEADLINE: String(deadline), PATCHBAY_HEADERS_TIMEOUT: String(deadline) } })
+    const gateway = await Gateway.start({ plugins, env: { ...env, PATCHBAY_LIMITS: `writeDeadline=${deadline},headersTimeout=${deadline}` } })
     const callers = await Promise.all(Array.from({ length: CALLERS }, async (_, index) => await Client.open(gateway, index % 2 === 0 ? 'POST /message' : 'POST /mcp, stateless', String(index))))
     await phase(gateway, callers, async () => await sleep(quietly / 2))
     for (let round = 1; round <= rounds; round++) {

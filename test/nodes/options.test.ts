@@ -1,6 +1,7 @@
 import type { FastifyServerOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import { resolveOptions, Options } from '../../options.js'
+import { flatten, resolveOptions, Options } from '../../options.js'
+import { Limits } from '../../options/limits.js'
 import { fingerprintsOf, PER_NODE } from '../../options/node-options.js'
 import { onSharedRedis } from '../support/environment/nodes.js'
 import { allKeys, redisLink } from '../support/environment/redis-commands.js'
@@ -9,7 +10,7 @@ import { apiKeys } from '../support/keys.js'
 import { until } from '../support/wait.js'
 
 /** Options that `gateway` sets. */
-const COMMON = { grace: 1_000, maxEventLoopDelay: 60_000, plugins: [fixture] }
+const COMMON = { grace: 1_000, limits: { maxEventLoopDelay: 60_000 }, plugins: [fixture] }
 
 /** A gateway, and the messages that it logs. */
 async function logged (t: Test, options: Parameters<typeof gateway>[1]) {
@@ -42,7 +43,7 @@ onSharedRedis(t, (t, share) => {
     const first = await logged(t, { ...store, rate: 100 })
     const second = await logged(t, { ...store, rate: 50 })
     await until(() => first.part() !== undefined && second.part() !== undefined, 'both warn')
-    await second.app.mcp.nodeOptions.publish(await fingerprintsOf(resolveOptions({ ...store, rate: 100, ...COMMON }), Options, []))
+    await second.app.mcp.nodeOptions.publish(await fingerprintsOf(flatten(resolveOptions({ ...store, rate: 100, ...COMMON })), []))
     await until(() => first.part() === undefined && second.part() === undefined, 'none warns')
     t.ok(first.lines.includes('the options of all nodes are equal again'))
     const third = await logged(t, { ...store, rate: 70 })
@@ -68,12 +69,12 @@ onSharedRedis(t, (t, share) => {
 })
 
 t.test('every option that may differ between nodes exists, and those that decide who may do what are compared', async t => {
-  for (const name of PER_NODE) t.ok(Object.hasOwn(Options.properties, name), name)
+  for (const name of PER_NODE) t.ok(Object.hasOwn({ ...Options.properties, ...Limits.properties }, name), name)
   for (const name of ['apiKeys', 'oauth', 'scopes', 'secret', 'allowAnonymous', 'tools', 'plugins', 'mcpServers', 'rate'] as const) t.notOk(PER_NODE.has(name), name)
 })
 
 t.test('a fingerprint does not depend on the order of members and the folder of a plugin, and changes with the value', async t => {
-  const of = async (given: Parameters<typeof resolveOptions>[0]) => await fingerprintsOf(resolveOptions(given), Options, [])
+  const of = async (given: Parameters<typeof resolveOptions>[0]) => await fingerprintsOf(flatten(resolveOptions(given)), [])
   const one = await of({ plugins: ['/a/x.mjs'], toolRates: { a: 1, b: 2 }, secret: 'a'.repeat(32) })
   t.strictSame(one, await of({ plugins: ['/b/x.mjs'], toolRates: { b: 2, a: 1 }, secret: 'a'.repeat(32) }))
   const other = await of({ plugins: ['/a/y.mjs'], toolRates: { a: 1, b: 3 }, secret: 'b'.repeat(32) })

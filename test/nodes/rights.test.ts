@@ -146,7 +146,7 @@ onSharedRedis(t, (t, share) => {
 
   t.test('tickets that are not used leave nothing in Redis', async t => {
     const options = await share(t)
-    const { app } = await listening(t, { ...options, ...MINE, ticketLifetime: 1_000 })
+    const { app } = await listening(t, { ...options, ...MINE, limits: { ticketLifetime: 1_000 } })
     const link = await redisLink(t, options.redis ?? '')
     t.equal((await app.inject({ method: 'POST', url: '/ticket', headers: bearer(ADA) })).statusCode, 200)
     const left = async () => (await allKeys(link)).filter(key => key.startsWith(String(options.redisPrefix)) && key.includes('tickets'))

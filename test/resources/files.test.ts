@@ -57,17 +57,17 @@ t.test('text is text and everything else is bytes, untouched', async t => {
   for (const [name, , contents] of CONTENTS) t.match(await read(client, uriOf(root, name)), contents, name)
 })
 
-t.test('a file may be as large as option maxFile, and no larger', async t => {
+t.test('a file may be as large as limit maxFile, and no larger', async t => {
   const root = await tree(t, { 'fits.bin': Buffer.alloc(1_000, 255), 'grows.txt': 'x'.repeat(999) })
-  const { client } = await serving(t, [root], { maxFile: 1_000 })
+  const { client } = await serving(t, [root], { limits: { maxFile: 1_000 } })
   t.equal(String((await read(client, uriOf(root, 'fits.bin'))).blob).length, 1_336)
   await appendFile(join(root, 'grows.txt'), 'xx')
   const uri = uriOf(root, 'grows.txt')
-  await t.rejects(read(client, uri), { code: -32603, message: 'The file is larger than 1000 bytes (option maxFile)', data: { uri } })
+  await t.rejects(read(client, uri), { code: -32603, message: 'The file is larger than 1000 bytes (limit maxFile)', data: { uri } })
 })
 
 t.test('a file that hides its size is read no further than allowed', { skip: process.platform !== 'linux' && 'there is no /proc' }, async t => {
-  const { client } = await serving(t, ['/proc/sys/kernel', '/proc/self'], { maxFile: 40 })
+  const { client } = await serving(t, ['/proc/sys/kernel', '/proc/self'], { limits: { maxFile: 40 } })
   t.match(await read(client, 'file:///proc/sys/kernel/ostype'), { text: 'Linux\n' }, 'it says that it has no bytes')
   await t.rejects(read(client, 'file:///proc/self/status'), { message: /larger than 40 bytes/ })
 })

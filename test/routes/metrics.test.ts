@@ -25,7 +25,7 @@ t.test('where callers authenticate, the scope metrics or admin is needed', async
 })
 
 t.test('they are served while all else is refused', async t => {
-  const app = await gateway(t, { maxRss: 1, maxEventLoopDelay: 100 })
+  const app = await gateway(t, { limits: { maxRss: 1, maxEventLoopDelay: 100 } })
   await until(() => app.mcp.pressure.level === 'heavy')
   t.equal((await app.inject('/sse')).statusCode, 503)
   t.equal((await app.inject('/metrics')).statusCode, 200)

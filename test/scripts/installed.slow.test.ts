@@ -22,7 +22,7 @@ async function copyInto (target: string, file: string): Promise<void> {
 
 function start (t: Test, path: string, args: string[], env: Record<string, string> = {}): Launched {
   const command = join(path, 'node_modules/mcp-patchbay/dist/cli.js')
-  const launched = new Launched(spawn(process.execPath, [command, ...args], { cwd: path, env: { PATH: process.env['PATH'], XDG_DATA_HOME: path, PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000', ...env } }))
+  const launched = new Launched(spawn(process.execPath, [command, ...args], { cwd: path, env: { PATH: process.env['PATH'], XDG_DATA_HOME: path, PATCHBAY_LIMITS: 'maxEventLoopDelay=60000', ...env } }))
   t.teardown(async () => { launched.kill('SIGKILL'); await launched.ended })
   return launched
 }

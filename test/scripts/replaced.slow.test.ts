@@ -35,7 +35,7 @@ function bundle (root: string, change?: string): void {
 const feeds = (root: string): string[] => readdirSync(join(root, 'dist')).filter(name => /^feed-\w+\.js$/.test(name))
 
 function start (t: Test, root: string): Launched {
-  const launched = new Launched(spawn(process.execPath, [join(root, 'dist/cli.js'), '--stdio', '--port', '0', '--ephemeral'], { cwd: root, env: { PATH: process.env['PATH'], XDG_DATA_HOME: root, PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000' } }))
+  const launched = new Launched(spawn(process.execPath, [join(root, 'dist/cli.js'), '--stdio', '--port', '0', '--ephemeral'], { cwd: root, env: { PATH: process.env['PATH'], XDG_DATA_HOME: root, PATCHBAY_LIMITS: 'maxEventLoopDelay=60000' } }))
   t.teardown(async () => { launched.kill('SIGKILL'); await launched.ended })
   return launched
 }

@@ -7,7 +7,7 @@ import { build, prompt, resource, tool, ToolError, type Options } from '../../ap
 /** A gateway with the tools below that closes itself when the test ends. */
 export async function gateway (t: Test, options: Partial<Options> = {}, server: FastifyServerOptions = {}): Promise<FastifyInstance> {
   // A busy machine delays the event loop; only tests of overload want requests refused for that.
-  const app = await build({ plugins: [fixture], grace: 1_000, maxEventLoopDelay: 60_000, ...options }, server)
+  const app = await build({ plugins: [fixture], grace: 1_000, ...options, limits: { maxEventLoopDelay: 60_000, ...options.limits } }, server)
   t.teardown(async () => await app.close())
   await app.ready()
   return app

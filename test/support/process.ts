@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { joinLimits } from './environment/join-limits.js'
 import { COMMAND } from './command.js'
 import type { Owner } from './owner.js'
 import { inTime, within } from './wait.js'
@@ -29,14 +30,14 @@ export interface Ended { code: number | null, signal: string | null, stdout: str
 export interface LaunchOptions { env?: Record<string, string>, cwd?: string, openFiles?: number, log?: string }
 
 /** A busy machine is no reason to refuse calls; tests of that set the limit themselves. */
-const BUSY_MACHINE = { PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000' }
+const BUSY_MACHINE = { PATCHBAY_LIMITS: 'maxEventLoopDelay=60000' }
 
 /** A real process of the command. It is killed when the test ends, if it is still there. */
 export function launch (t: Owner, args: string[], { env = {}, cwd = tmpdir(), openFiles, log }: LaunchOptions = {}): Launched {
   const shell = `${openFiles === undefined ? '' : `ulimit -n ${openFiles}; `}exec "$@"${log === undefined ? '' : ` 2>${log}`}`
   const command = [process.execPath, COMMAND, ...args]
   const [program = 'sh', ...rest] = openFiles === undefined && log === undefined ? command : ['sh', '-c', shell, 'sh', ...command]
-  const child = spawn(program, rest, { cwd, env: { PATH: process.env['PATH'], XDG_DATA_HOME: DATA, ...BUSY_MACHINE, ...env } })
+  const child = spawn(program, rest, { cwd, env: joinLimits({ PATH: process.env['PATH'], XDG_DATA_HOME: DATA }, BUSY_MACHINE, env) })
   const launched = new Launched(child)
   t.teardown(async () => { child.kill('SIGKILL'); await launched.ended })
   return launched

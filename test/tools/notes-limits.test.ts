@@ -23,7 +23,7 @@ const REFUSED: Array<[what: string, tool: string, args: Json, expected: RegExp]>
 ]
 
 t.test('invalid arguments are refused with a reason, and nothing is stored', async t => {
-  const app = await gateway(t, { maxNote: 10, http: false })
+  const app = await gateway(t, { limits: { maxNote: 10 }, http: false })
   const speaker = new Speaker(app)
   const early = new Speaker(app, { version: '2024-11-05' })
   for (const [what, name, args, expected] of REFUSED) {
@@ -44,7 +44,7 @@ t.test('an unknown or invalid id deletes no note', async t => {
 
 for (const where of ['in memory', 'on disk']) {
   t.test(`${where}: there are as many notes as there may be, and one more when one is deleted`, async t => {
-    const app = await gateway(t, { maxNotes: 3, http: false, ...(where === 'on disk' ? { data: await folder(t, {}) } : {}) })
+    const app = await gateway(t, { limits: { maxNotes: 3 }, http: false, ...(where === 'on disk' ? { data: await folder(t, {}) } : {}) })
     const speaker = new Speaker(app)
     const added = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(async content => await speaker.tool('add_note', { content })))
     const refused = added.filter(({ result }) => result?.isError === true)

@@ -28,7 +28,7 @@ const params = (query: string, more: Json = {}) => ({ name: 'web_search', argume
 
 /** Searches as a client of 2025-11-25 in the same process. */
 async function searching (t: Test, searchUrl: string, searchTimeout = 5_000) {
-  const { request } = await createClient(await gateway(t, { searchUrl, searchTimeout, http: false }))
+  const { request } = await createClient(await gateway(t, { searchUrl, limits: { searchTimeout }, http: false }))
   return async (query: string, more?: Json, signal?: AbortSignal) => await request('tools/call', params(query, more), signal)
 }
 
@@ -162,7 +162,7 @@ const FAILURES: Array<[what: string, serve: (t: Test) => Promise<{ url: string }
 ]
 for (const [what, serve, text] of FAILURES) {
   t.test(`${what} is an error result with a reason, in every revision`, async t => {
-    const app = await gateway(t, { searchUrl: (await serve(t)).url, searchTimeout: text === TIMEOUT ? 300 : 30_000 })
+    const app = await gateway(t, { searchUrl: (await serve(t)).url, limits: { searchTimeout: text === TIMEOUT ? 300 : 30_000 } })
     const failure = { isError: true, content: [{ type: 'text', text }] }
     const answers = ['2024-11-05', '2025-11-25'].map(async protocolVersion => await (await createClient(app, { protocolVersion })).request('tools/call', params('hello')))
     for (const answer of [...await Promise.all(answers), (await callTool(app, 'web_search', { query: 'hello' })).result]) t.match(answer, failure)

@@ -138,7 +138,7 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
 }
 
 t.test('only so much waits for a handshake', async t => {
-  const { server } = await setUp(t, { maxInFlight: 64 })
+  const { server } = await setUp(t, { limits: { maxInFlight: 64 } })
   const gate = new EventEmitter()
   server.app.mcp.use(async ({ method }, next) => { if (method === 'initialize') await once(gate, 'open'); return await next() })
   const connection = await stdioConnection(server)

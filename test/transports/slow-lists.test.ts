@@ -49,7 +49,7 @@ const clients: Record<string, (t: Test, url: string) => Promise<void>> = {
 
 for (const [transport, ask] of Object.entries(clients)) {
   t.test(`${transport}: a client that reads no page of 4 MiB is cut, and costs neither others nor much memory`, async t => {
-    const { app, url } = await listening(t, { tools: false, writeDeadline: 2_000 })
+    const { app, url } = await listening(t, { tools: false, limits: { writeDeadline: 2_000 } })
     for (let number = 0; number < 950; number++) app.mcp.tools.add(tool({ name: `tool_${number}`, description: 'x'.repeat(4_096), run: () => '' }))
     const other = await createClient(app)
     t.ok(JSON.stringify(await other.request('tools/list')).length > 3.5 * MiB, 'a page is that long')

@@ -15,7 +15,7 @@ async function open (t: Test, servers: Record<string, string>): Promise<{ gatewa
   const file = join(path, 'pids')
   const mcpServers = Object.fromEntries(Object.entries(servers).map(([alias, script]) => [alias, { command: 'sh', args: ['-c', script], env: { PIDS: file } }]))
   const config = join(path, 'config.json')
-  await writeFile(config, JSON.stringify({ stdio: true, http: false, ephemeral: true, upstreamStopTimeout: 60_000, upstreamQuickStopTimeout: 200, plugins: ['./plugin.mjs'], mcpServers }))
+  await writeFile(config, JSON.stringify({ stdio: true, http: false, ephemeral: true, limits: { upstreamStopTimeout: 60_000, upstreamQuickStopTimeout: 200 }, plugins: ['./plugin.mjs'], mcpServers }))
   const gateway = launch(t, ['--config', config])
   await gateway.up()
   const pids = await pidsIn(file, Object.values(servers).includes(WRAPPER) ? 3 : 1)

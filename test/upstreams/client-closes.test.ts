@@ -44,7 +44,7 @@ async function connect (t: Test, launch: Launch): Promise<Connected & { pids: nu
   const [starts, calls, config] = [join(path, 'starts'), join(path, 'calls'), join(path, 'config.json')]
   const server = (env: object): object => ({ command: process.execPath, args: [PROGRAM], env: { STARTS: starts, CALLS: calls, ...env } })
   await writeFile(config, JSON.stringify({ stdio: true, http: false, ephemeral: true, mcpServers: { kind: server({}), deaf: server({ DEAF: '1', GRANDCHILD: '1' }) } }))
-  const connected = await launch({ command: process.execPath, args: [COMMAND, '--config', config], env: { PATH: process.env['PATH'] ?? '', MCP_LOG_JSON: 'true', PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000' }, stderr: 'pipe' })
+  const connected = await launch({ command: process.execPath, args: [COMMAND, '--config', config], env: { PATH: process.env['PATH'] ?? '', MCP_LOG_JSON: 'true', PATCHBAY_LIMITS: 'maxEventLoopDelay=60000' }, stderr: 'pipe' })
   t.teardown(async () => await connected.close())
   return { ...connected, pids: [connected.pid, ...await pidsIn(starts, 3)], calls: async () => await readFile(calls, 'utf8') }
 }

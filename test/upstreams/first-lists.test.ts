@@ -20,7 +20,7 @@ const program = (env: Record<string, string> = {}) => ({ command: process.execPa
 /** A gateway in front of `held`, which was never seen before and starts when the test says so, and of other servers. */
 async function open (t: Test, options: Partial<Options>, others: Record<string, object> = {}, fields: object = {}) {
   const hold = join(await folder(t, {}), 'go')
-  const app = await gateway(t, { plugins: [], tools: false, upstreamStopTimeout: 50, upstreamRestartDelay: 5, ...options, mcpServers: { held: { ...program({ HOLD: hold }), ...fields }, ...others } })
+  const app = await gateway(t, { plugins: [], tools: false, limits: { upstreamStopTimeout: 50, upstreamRestartDelay: 5 }, ...options, mcpServers: { held: { ...program({ HOLD: hold }), ...fields }, ...others } })
   await app.ready()
   return { app, go: async () => await writeFile(hold, '') }
 }
@@ -112,7 +112,7 @@ t.test('what is stored of a server is listed at once', async t => {
   await until(() => first.app.mcp.upstreams.status()[0]?.stale === false)
   await first.app.close()
   const mcpServers = { held: { ...program({ HOLD: join(data, 'never') }) } }
-  const again = await gateway(t, { plugins: [], tools: false, ephemeral: false, data, upstreamStopTimeout: 50, ...LONG, mcpServers })
+  const again = await gateway(t, { plugins: [], tools: false, ephemeral: false, data, limits: { upstreamStopTimeout: 50 }, ...LONG, mcpServers })
   const list = await post(again, 'tools/list')
   t.ok(names(list).includes('held__echo'))
   t.match(list, { ttlMs: 60_000 })

@@ -15,7 +15,7 @@ const PROGRAM = fileURLToPath(new URL('./programs/server.js', import.meta.url))
 async function open (t: Test, fields: object = {}, options: Partial<Options> = {}) {
   const hold = join(await folder(t, {}), 'go')
   const slow = { command: process.execPath, args: [PROGRAM], env: { HOLD: hold }, ...fields }
-  const { app, url } = await listening(t, { plugins: [], tools: false, upstreamStopTimeout: 50, ...options, mcpServers: { slow } })
+  const { app, url } = await listening(t, { plugins: [], tools: false, limits: { upstreamStopTimeout: 50 }, ...options, mcpServers: { slow } })
   return { app, url, go: async () => await writeFile(hold, '') }
 }
 
@@ -82,7 +82,7 @@ t.test('a caller who may not use the server does not learn that it is starting',
 })
 
 t.test('a server that cannot be started is named in the error, at the first call and at later ones', async t => {
-  const { app } = await open(t, { command: process.execPath, args: ['-e', 'process.exit(3)'] }, { maxUpstreamFailures: 2, upstreamRestartDelay: 5 })
+  const { app } = await open(t, { command: process.execPath, args: ['-e', 'process.exit(3)'] }, { limits: { maxUpstreamFailures: 2, upstreamRestartDelay: 5 } })
   const client = await createClient(app)
   for (let call = 0; call < 3; call++) await t.rejects(client.request('tools/call', { name: 'slow__echo' }), { message: /The upstream server slow is not available/ })
   await until(() => app.mcp.upstreams.status()[0]?.state === 'crash loop')

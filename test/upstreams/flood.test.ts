@@ -13,7 +13,7 @@ const MEGABYTE = 1024 * 1024
 t.test('an upstream that sends without an end to a client that does not read is cut off, in bounded memory', async t => {
   let sent = 0
   const upstream = await startRawServer(t, got => answer(got))
-  const { app } = await listening(t, { tools: false, plugins: [], ephemeral: true, writeDeadline: 500, maxQueue: 100_000, mcpServers: { up: { type: 'http', url: upstream.url } } })
+  const { app } = await listening(t, { tools: false, plugins: [], ephemeral: true, limits: { writeDeadline: 500, maxQueue: 100_000 }, mcpServers: { up: { type: 'http', url: upstream.url } } })
   await until(() => app.mcp.tools.get('up__flood') !== undefined, 'the tool')
 
   const client = connectTcp((app.server.address() as AddressInfo).port, '127.0.0.1')

@@ -6,7 +6,7 @@ import { upstreamsReady } from '../support/upstreams.js'
 import { inTime, until } from '../support/wait.js'
 
 /** Lower than by default, so that they are reached soon. */
-const LIMITS = { maxUpstreamPages: 50, maxUpstreamMessage: 16 * 1024 * 1024 }
+const LIMITS = { limits: { maxUpstreamPages: 50, maxUpstreamMessage: 16 * 1024 * 1024 } }
 
 type Outcome = (t: Test, scene: Scene) => Promise<void>
 

@@ -36,7 +36,7 @@ for (const limits of [{ maxUpstreamBytes: 2 * MiB }, { maxAllUpstreamBytes: 2 * 
       }
       return true
     })
-    const app = await gateway(t, { tools: false, plugins: [], ephemeral: true, ...limits, mcpServers: { up: { type: 'http', url } } })
+    const app = await gateway(t, { tools: false, plugins: [], ephemeral: true, limits, mcpServers: { up: { type: 'http', url } } })
     await until(() => app.mcp.tools.get('up__big') !== undefined, 'the tool')
     const client = await createClient(app)
     const answers = await Promise.all(Array.from({ length: 8 }, async () => await client.call('up__big')))
@@ -47,11 +47,11 @@ for (const limits of [{ maxUpstreamBytes: 2 * MiB }, { maxAllUpstreamBytes: 2 * 
 t.test('a result may have as many values as a request, and a list more', async t => {
   const names = Array.from({ length: 60 }, (_, index) => `tool_${index}`)
   const url = await start(t, got => sendJson(got, result(got, { structuredContent: { all: Array.from({ length: Number((got.message.params?.['arguments'] as { count: number }).count) }, () => ({})) } })), names)
-  const app = await gateway(t, { tools: false, plugins: [], ephemeral: true, maxUpstreamValues: 100, maxUpstreamListValues: 1_000, mcpServers: { up: { type: 'http', url } } })
+  const app = await gateway(t, { tools: false, plugins: [], ephemeral: true, limits: { maxUpstreamValues: 100, maxUpstreamListValues: 1_000 }, mcpServers: { up: { type: 'http', url } } })
   await until(() => app.mcp.tools.get('up__tool_59') !== undefined, 'the list, which has more than 100 values')
   const client = await createClient(app)
   t.equal(((await client.call('up__tool_0', { count: 50 })).output as { all: unknown[] }).all.length, 50)
-  await t.rejects(client.call('up__tool_0', { count: 200 }), { message: /up failed: its answer cannot be read: .*at most 100 .*\(option maxUpstreamValues\)/ })
+  await t.rejects(client.call('up__tool_0', { count: 200 }), { message: /up failed: its answer cannot be read: .*at most 100 .*\(limit maxUpstreamValues\)/ })
 })
 
 t.test('a message of an upstream that has too much is refused with the option that bounds it', async t => {
@@ -60,10 +60,10 @@ t.test('a message of an upstream that has too much is refused with the option th
     return message.kind === 'invalid' ? message.error.message : 'none'
   }
   const keys = `{${Array.from({ length: 200 }, (_, index) => `"k${index}":1`).join()}}`
-  t.match(wrong(`[${'1,'.repeat(200)}1]`), /100 values.*\(option maxUpstreamValues\)$/)
-  t.match(wrong(`[${'1,'.repeat(200)}1]`, 'maxUpstreamListValues'), /\(option maxUpstreamListValues\)$/)
-  t.match(wrong(keys), /\(option maxUpstreamValues\)$/)
-  t.match(wrong(`${'['.repeat(300)}${']'.repeat(300)}`), /(deeper than 256 levels|\(option maxUpstreamValues\))$/)
+  t.match(wrong(`[${'1,'.repeat(200)}1]`), /100 values.*\(limit maxUpstreamValues\)$/)
+  t.match(wrong(`[${'1,'.repeat(200)}1]`, 'maxUpstreamListValues'), /\(limit maxUpstreamListValues\)$/)
+  t.match(wrong(keys), /\(limit maxUpstreamValues\)$/)
+  t.match(wrong(`${'['.repeat(300)}${']'.repeat(300)}`), /(deeper than 256 levels|\(limit maxUpstreamValues\))$/)
 })
 
 t.test('what a result costs at most is near to what a request does', async t => {

@@ -33,7 +33,7 @@ const OTHERWISE = ['is seen by the server as it introduced itself', 'cancels a c
 for (const [way, entryOf] of Object.entries(ways)) {
   for (const old of [false, true]) {
     t.test(`a ${old ? 'stateful' : 'stateless'} gateway behind a gateway over ${way}`, async t => {
-      const { app, url } = await inFrontOf(t, { inner: { ...await entryOf(t, old), sampling: true } }, { upstreamProbeWait: 10_000 })
+      const { app, url } = await inFrontOf(t, { inner: { ...await entryOf(t, old), sampling: true } }, { limits: { upstreamProbeWait: 10_000 } })
       t.match(app.mcp.upstreams.status(), [{ revision: (old ? newestLegacy : modern).version }])
       const official = await connect(t, `${url}/mcp/inner`, way === 'HTTP' || old)
       await play(t, official, { leave: async (_t, close) => await close() }, old ? [...OTHERWISE, 'gives a tool its roots'] : OTHERWISE)

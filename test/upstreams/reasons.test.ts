@@ -8,7 +8,7 @@ import { gateway } from '../support/gateway.js'
 const mcpServers = { broken: { command: process.execPath, args: ['-e', 'process.exit(9)'] } }
 
 t.test('the error of a call to a server that failed has the reason for a caller in the same process, and for operators', async t => {
-  const app = await gateway(t, { plugins: [], tools: false, mcpServers, upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 })
+  const app = await gateway(t, { plugins: [], tools: false, mcpServers, limits: { upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 } })
   await app.ready()
   const local = await createClient(app)
   for (let call = 0; call < 2; call++) await t.rejects(local.request('tools/call', { name: 'broken__any' }), { message: /broken is not available: it exited with code 9/ })

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { createClient, tool } from '../../app.js'
-import { resolveOptions } from '../../options.js'
+import { flatten, resolveOptions } from '../../options.js'
 import type { Upstream } from '../../upstreams/ports.js'
 import { listening } from '../support/gateway.js'
 import { until } from '../support/wait.js'
@@ -22,14 +22,14 @@ async function open (t: Test, name: string, isOld = false): Promise<Place> {
     })
   }
   // In a ring, the first lists wait for each other.
-  const place = await listening(t, { plugins: [own, ...(isOld ? [oldGateway] : [])], tools: false, ephemeral: true, upstreamListWait: 100, upstreamRestartDelay: 10, upstreamRestartDelayMax: 200 })
+  const place = await listening(t, { plugins: [own, ...(isOld ? [oldGateway] : [])], tools: false, ephemeral: true, upstreamListWait: 100, limits: { upstreamRestartDelay: 10, upstreamRestartDelayMax: 200 } })
   return { name, lists, ...place }
 }
 
 /** Gives a gateway these upstreams, by name, at their URLs. */
 async function connect ({ app }: Place, servers: Record<string, string>): Promise<void> {
   const mcpServers = Object.fromEntries(Object.entries(servers).map(([name, url]) => [name, { url }]))
-  const { entries } = await app.mcp.upstreams.read(resolveOptions({ mcpServers }))
+  const { entries } = await app.mcp.upstreams.read(flatten(resolveOptions({ mcpServers })))
   await app.mcp.upstreams.configure(entries)
 }
 

@@ -13,7 +13,7 @@ import { withBystanders } from './hostile/bystanders.js'
 /** A server whose tool `attack` sends 100,000 times progress of 1 KiB. */
 const bad = { command: process.execPath, args: [fileURLToPath(new URL('hostile/program.js', import.meta.url)), 'much progress'], timeout: 20_000 }
 /** The first, so that the server itself is not slowed down. */
-const options = { maxUpstreamUnasked: 1_000_000, writeDeadline: 3_000 }
+const options = { limits: { maxUpstreamUnasked: 1_000_000, writeDeadline: 3_000 } }
 
 const self = { [META.version]: modern.version, [META.clientInfo]: { name: 'slow', version: '1' }, [META.capabilities]: {} }
 const attack = (meta: object): object => ({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'bad__attack', arguments: {}, _meta: { progressToken: 'p', ...meta } } })

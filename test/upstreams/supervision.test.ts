@@ -20,7 +20,7 @@ const PROGRAM = fileURLToPath(new URL('./programs/server.js', import.meta.url))
 /** A gateway in front of programs that each have these variables; the alias is the key. */
 async function open (t: Test, servers: Record<string, Record<string, string>>, options: Partial<Options> = {}, fields = {}) {
   const mcpServers = Object.fromEntries(Object.entries(servers).map(([alias, env]) => [alias, { command: process.execPath, args: [PROGRAM], env, ...fields }]))
-  const app = await build({ ephemeral: true, upstreamStopTimeout: 200, upstreamRestartDelay: 20, ...options, mcpServers })
+  const app = await build({ ephemeral: true, limits: { upstreamStopTimeout: 200, upstreamRestartDelay: 20 }, ...options, mcpServers })
   t.teardown(async () => await app.close())
   await app.ready()
   const get = (alias: string): Upstream => {
@@ -69,7 +69,7 @@ t.test('a server that ended is back after the delay, and says why it ended', asy
 })
 
 t.test('a call during the delay is refused with the time of the next try', async t => {
-  const { get } = await open(t, { a: {} }, { upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 })
+  const { get } = await open(t, { a: {} }, { limits: { upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 } })
   const upstream = get('a')
   await t.rejects(call(await upstream.shared(), 'exit'))
   await until(() => upstream.status.state === 'backing off')
@@ -78,7 +78,7 @@ t.test('a call during the delay is refused with the time of the next try', async
 
 t.test('a server that fails too often is not started again until it is asked for', async t => {
   const starts = join(await folder(t, {}), 'starts')
-  const { get } = await open(t, { a: { STARTS: starts } }, { maxUpstreamFailures: 3, upstreamRestartDelay: 1, upstreamRestartDelayMax: 1 })
+  const { get } = await open(t, { a: { STARTS: starts } }, { limits: { maxUpstreamFailures: 3, upstreamRestartDelay: 1, upstreamRestartDelayMax: 1 } })
   const upstream = get('a')
   for (let count = 1; count <= 3; count++) {
     await until(() => upstream.status.state === 'ready')
@@ -96,7 +96,7 @@ t.test('a server that fails too often is not started again until it is asked for
 
 t.test('a server that does not get ready is ended after the time for a start', async t => {
   const starts = join(await folder(t, {}), 'starts')
-  const { get } = await open(t, { a: { STARTS: starts, SILENT: '1' } }, { upstreamStartTimeout: 1_500, upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 })
+  const { get } = await open(t, { a: { STARTS: starts, SILENT: '1' } }, { upstreamStartTimeout: 1_500, limits: { upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 } })
   const upstream = get('a')
   await t.rejects(upstream.shared(), { message: /upstream server a is not available/ })
   t.match(upstream.status, { state: 'backing off', lastError: 'it was not ready within 1.5 s' })
@@ -106,7 +106,7 @@ t.test('a server that does not get ready is ended after the time for a start', a
 t.test('few servers start at a time, one that is called starts at once', async t => {
   const starts = join(await folder(t, {}), 'starts')
   const env = { STARTS: starts, SILENT: '1' }
-  const { get } = await open(t, { a: env, b: env, c: env, d: { STARTS: starts } }, { maxUpstreamStarts: 1 })
+  const { get } = await open(t, { a: env, b: env, c: env, d: { STARTS: starts } }, { limits: { maxUpstreamStarts: 1 } })
   await pidsIn(starts, 1)
   t.equal(await call(await get('d').shared(), 'echo', 'x'), 'x')
   t.equal((await pidsIn(starts, 2)).length, 2)
@@ -188,7 +188,7 @@ t.test('a server with a URL is tried again for ever', async t => {
   t.teardown(() => server.close())
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const app = await build({ ephemeral: true, upstreamRestartDelay: 1, upstreamRestartDelayMax: 1, maxUpstreamFailures: 2, mcpServers: { a: { url: `http://127.0.0.1:${port}/mcp`, type: 'http' } } })
+  const app = await build({ ephemeral: true, limits: { upstreamRestartDelay: 1, upstreamRestartDelayMax: 1, maxUpstreamFailures: 2 }, mcpServers: { a: { url: `http://127.0.0.1:${port}/mcp`, type: 'http' } } })
   t.teardown(async () => await app.close())
   await app.ready()
   await until(() => requests > 20)

@@ -54,7 +54,7 @@ t.test('why a list cannot be read is in the warnings and in lastError, without s
 })
 
 async function showsReason (t: Test, list: string, why: RegExp): Promise<void> {
-  const app = await gateway(t, { tools: false, plugins: [], ephemeral: true, maxUpstreamListValues: 200, maxUpstreamValues: 100, mcpServers: { odd: server(list) } })
+  const app = await gateway(t, { tools: false, plugins: [], ephemeral: true, limits: { maxUpstreamListValues: 200, maxUpstreamValues: 100 }, mcpServers: { odd: server(list) } })
   await until(() => statusOf(app.mcp.upstreams.status()).warnings.length > 0, 'a warning')
   const { lastError, warnings } = statusOf(app.mcp.upstreams.status())
   t.match(lastError, why)

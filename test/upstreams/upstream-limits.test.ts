@@ -39,7 +39,7 @@ t.test('a server that is not ready in time has failed, and is tried again', asyn
 
 t.test('a few servers start at a time; the others wait for them, unless a call needs one', async t => {
   const { entry } = await openFixture(t, 'stdio', newestLegacy)
-  const app = await withServers(t, { a: silent, b: entry }, { maxUpstreamStarts: 1 })
+  const app = await withServers(t, { a: silent, b: entry }, { limits: { maxUpstreamStarts: 1 } })
   await until(() => statusOf(app, 'a')?.state === 'starting')
   t.equal(statusOf(app, 'b')?.state, 'starting')
   const connection = await inTime(app.mcp.upstreams.get('b')?.shared() ?? Promise.reject(new Error('none')), 'the start')
@@ -49,7 +49,7 @@ t.test('a few servers start at a time; the others wait for them, unless a call n
 
 t.test('single callers have a bounded number of processes, and unused ones end', async t => {
   const { server, entry } = await openFixture(t, 'stdio', newestLegacy)
-  const app = await withServers(t, { one: { ...entry, start: 'lazy', isolate: 'principal' } }, { maxUpstreamConnections: 1, upstreamIdle: 200 })
+  const app = await withServers(t, { one: { ...entry, start: 'lazy', isolate: 'principal' } }, { limits: { maxUpstreamConnections: 1, upstreamIdle: 200 } })
   const ada = await connectionOf(app, 'one', 'ada')
   const controller = new AbortController()
   ada.request({ method: 'tools/call', params: { name: 'hang', arguments: { key: 'k' } }, call: new FakeCall('ada'), signal: controller.signal }).catch(() => {})
@@ -63,7 +63,7 @@ t.test('single callers have a bounded number of processes, and unused ones end',
 
 t.test('a server has a bounded number of questions open', async t => {
   const { entry } = await openFixture(t, 'stdio', newestLegacy)
-  const app = await withServers(t, { one: entry }, { maxUpstreamQuestions: 1 })
+  const app = await withServers(t, { one: entry }, { limits: { maxUpstreamQuestions: 1 } })
   const connection = await connectionOf(app, 'one', 'ada')
   const call = new FakeCall('ada')
   call.answer = async () => await new Promise(() => {})
@@ -76,9 +76,9 @@ t.test('a server has a bounded number of questions open', async t => {
 
 t.test('a server without a handshake asks a client with one a bounded number of times during one call', async t => {
   const { entry } = await openFixture(t, 'HTTP', modern)
-  const app = await withServers(t, { one: entry }, { maxUpstreamRounds: 1 })
+  const app = await withServers(t, { one: entry }, { limits: { maxUpstreamRounds: 1 } })
   await upstreamsReady(app, ['one'])
   const client = await createClient(app, { elicit: () => ({ action: 'accept', content: { name: 'Ada' } }), sample: () => ({ role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' }) })
   t.match(await client.request('tools/call', { name: 'one__ask_form', arguments: {} }), { content: [{ text: /Ada/ }] })
-  await t.rejects(client.request('tools/call', { name: 'one__ask_twice', arguments: {} }), /one failed: it asks more than 1 times during one call \(option maxUpstreamRounds\)/)
+  await t.rejects(client.request('tools/call', { name: 'one__ask_twice', arguments: {} }), /one failed: it asks more than 1 times during one call \(limit maxUpstreamRounds\)/)
 })

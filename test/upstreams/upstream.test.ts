@@ -93,7 +93,7 @@ t.test('connections of single callers are bounded: an unused one makes way, and 
   const cy = await upstream.connectionFor(callOf(peer(), 'cy'))
   t.strictSame([ada.closed, bob.closed], [false, true])
   cy.request({ method: 'tools/call', params: {}, call: new FakeCall() }).catch(() => {})
-  await t.rejects(upstream.connectionFor(callOf(peer(), 'dan')), { code: -32603, message: /server fake is not available: all connections that callers may have of their own, 2, are in use \(option maxUpstreamConnections\)/ })
+  await t.rejects(upstream.connectionFor(callOf(peer(), 'dan')), { code: -32603, message: /server fake is not available: all connections that callers may have of their own, 2, are in use \(limit maxUpstreamConnections\)/ })
   t.equal(await upstream.connectionFor(callOf(peer(), 'ada')), ada)
 })
 
@@ -105,7 +105,7 @@ t.test('one caller has half of the connections for single sessions, and others h
   const first = await open('bob')
   use(first)
   for (let count = 1; count < 4; count++) use(await open('bob'))
-  await t.rejects(open('bob'), { code: -32603, message: /this caller uses 4 connections of its own already, and others need theirs; .* \(option maxUpstreamConnections\)/ })
+  await t.rejects(open('bob'), { code: -32603, message: /this caller uses 4 connections of its own already, and others need theirs; .* \(limit maxUpstreamConnections\)/ })
   use(await open('ada'))
   use(await open('ada'))
   await t.rejects(open('ada'), /this caller uses 2 connections/)

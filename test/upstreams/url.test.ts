@@ -17,7 +17,7 @@ t.test('401 and 500 are no era: the server is asked again, and what it says then
     const status = statuses.shift()
     return status === undefined ? answerModern(got) : end(got, status)
   })
-  const app = await gatewayOf(t, url, { upstreamRestartDelay: 1, upstreamRestartDelayMax: 1 })
+  const app = await gatewayOf(t, url, { limits: { upstreamRestartDelay: 1, upstreamRestartDelayMax: 1 } })
   const connection = await connectionOf(app)
   t.equal(connection.revision, modern)
   t.same(seen, ['server/discover', 'server/discover', 'initialize', 'server/discover'], 'initialize is tried once after a 500, never after a 401')
@@ -111,7 +111,7 @@ t.test('a session that is lost is opened again once, and the call that was refus
 
 t.test('as many connections as the option says are used; further calls wait', async t => {
   const { url, got } = await startRawServer(t, item => item.message.method !== 'tools/call' && answerModern(item))
-  const app = await gatewayOf(t, url, { maxUpstreamSockets: 1 })
+  const app = await gatewayOf(t, url, { limits: { maxUpstreamSockets: 1 } })
   const connection = await connectionOf(app)
   const calls = ['a', 'b'].map(async name => await connection.request({ method: 'tools/call', params: { name }, call: new FakeCall() }))
   const first = await got.take('a')

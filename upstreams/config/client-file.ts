@@ -30,7 +30,7 @@ export async function readClientFile (file: string, { home, maxFile, onFile, fin
 async function read (file: string, maxFile: number): Promise<string> {
   const stats = await stat(file)
   if (!stats.isFile()) throw new Error('this is not a file')
-  if (stats.size > maxFile) throw new Error(`it has more than ${maxFile} bytes (option maxMcpConfig)`)
+  if (stats.size > maxFile) throw new Error(`it has more than ${maxFile} bytes (limit maxMcpConfig)`)
   const text = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '')
   if (text.includes('\0')) throw new Error('it is not text in UTF-8; save it as UTF-8')
   if (text.trim() === '') throw new Error('it is empty')

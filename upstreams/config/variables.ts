@@ -71,7 +71,7 @@ export function readText (file: string, { maxFile, onFile }: Pick<Variables, 'ma
   onFile(file)
   const stats = statSync(file, { throwIfNoEntry: false })
   if (stats?.isFile() !== true) return fail(`needs the file ${file}, which is not there`)
-  if (stats.size > maxFile) return fail(`needs the file ${file}, which is larger than ${maxFile} bytes (option maxMcpConfig)`)
+  if (stats.size > maxFile) return fail(`needs the file ${file}, which is larger than ${maxFile} bytes (limit maxMcpConfig)`)
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {

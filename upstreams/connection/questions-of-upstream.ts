@@ -48,7 +48,7 @@ export class QuestionsOfUpstream {
 
   async #ask ({ id, method, params }: Request, calls: CallsInFlight, on: Channel | undefined): Promise<object | undefined> {
     if (this.#open.has(id)) throw errors.invalidRequest(`the id ${JSON.stringify(id)} is in use`)
-    if (this.#open.size >= this.#max) throw errors.cannotAttribute(method, `${this.#max} questions are open already (option maxUpstreamQuestions)`)
+    if (this.#open.size >= this.#max) throw errors.cannotAttribute(method, `${this.#max} questions are open already (limit maxUpstreamQuestions)`)
     const call = calls.findAsked(method, params, on)
     if (call === undefined) throw errors.cannotAttribute(method, 'no call is in flight to which it could belong')
     if (call === 'ambiguous') throw errors.cannotAttribute(method, `calls of several clients are in flight, and it could belong to each of them; ${HINT}`)

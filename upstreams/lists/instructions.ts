@@ -19,7 +19,7 @@ export function cutInstructions (text: string | undefined, max: number): string 
 /** A sentence about instructions that were cut, if they were. */
 export function cutWarnings (text: string | undefined, max: number): string[] {
   const { length } = text?.trim() ?? ''
-  return length > max ? [`its instructions have ${length} characters, of which clients get ${max} (option maxUpstreamInstructions)`] : []
+  return length > max ? [`its instructions have ${length} characters, of which clients get ${max} (limit maxUpstreamInstructions)`] : []
 }
 
 /** A heading of Markdown as high as those of upstreams, or higher. */

@@ -27,7 +27,7 @@ export async function relayRounds (call: Call, upstream: string, connection: Con
     const asked = readInputRequired(result, request.method, connection.revision, upstream)
     if (asked === undefined) return result
     empty = Object.keys(asked.questions).length === 0 ? empty + 1 : 0
-    if (round >= maxRounds) throw errors.upstreamFailed(upstream, `it asks more than ${maxRounds} times during one call (option maxUpstreamRounds)`)
+    if (round >= maxRounds) throw errors.upstreamFailed(upstream, `it asks more than ${maxRounds} times during one call (limit maxUpstreamRounds)`)
     if (empty > MAX_EMPTY_ROUNDS) throw errors.upstreamFailed(upstream, `it asked ${empty} times for another round without a question`)
     const inputResponses = await answerAll(call, upstream, request.capabilities ?? {}, asked, pages)
     call.signal.throwIfAborted()

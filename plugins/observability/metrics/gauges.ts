@@ -13,8 +13,8 @@ export function gauges (mcp: Mcp, unreached: Pick<WeakSet<object>, 'has'>): Metr
     gauge('patchbay_sessions', 'Sessions of HTTP clients at this node.', [], () => 'sessions' in mcp ? [[mcp.sessions.size]] : []),
     gauge('patchbay_peers', 'Connected clients, sessions and single requests without one.', ['transport'], () => byTransport(mcp, () => 1)),
     gauge('patchbay_streams', 'Open event streams.', ['kind'], () => 'eventStreams' in mcp ? Object.entries(mcp.eventStreams.counts).map(([kind, count]) => [count, kind] as const) : []),
-    gauge('patchbay_queue_bytes', 'Bytes that wait for clients which are behind; option maxQueued limits them.', [], () => [[dispatcher.backlogs.waiting]]),
-    gauge('patchbay_queue_limit_bytes', 'Option maxQueued.', [], () => [[dispatcher.limits.maxQueued]]),
+    gauge('patchbay_queue_bytes', 'Bytes that wait for clients which are behind; limit maxQueued limits them.', [], () => [[dispatcher.backlogs.waiting]]),
+    gauge('patchbay_queue_limit_bytes', 'Limit maxQueued.', [], () => [[dispatcher.limits.maxQueued]]),
     gauge('patchbay_upstream_up', 'Whether an upstream server runs and answered the latest request; one that is started when it is needed counts as up.', ['upstream'], () => configured(mcp).map(({ alias, state }) => [UP.has(state) && !isUnreached(alias) ? 1 : 0, alias] as const)),
     restarts(mcp)
   ]

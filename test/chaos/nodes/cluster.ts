@@ -43,7 +43,7 @@ export class Cluster {
     const cluster = new Cluster(redis, relay)
     const gateways = await Promise.all(Array.from({ length: NODES }, async (_, index) => {
       const url = route === 'all' || (route === 'one' && index === 0) ? cluster.relay.url : redis.url
-      return await Gateway.start({ args: ['--plugin', PLUGIN], env: { PATCHBAY_REDIS: url, PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000' } })
+      return await Gateway.start({ args: ['--plugin', PLUGIN], env: { PATCHBAY_REDIS: url, PATCHBAY_LIMITS: 'maxEventLoopDelay=60000' } })
     }))
     for (const gateway of gateways) {
       cluster.nodes.push({ gateway, harmed: false, killedAt: Infinity, rss: rssOf(gateway.pid) / MIB })

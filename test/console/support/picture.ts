@@ -15,7 +15,7 @@ export const pictureOf = (scheme: string): URL => new URL(`docs/images/console-$
 
 /** The page as the pictures of the README show it: one tool, called by its form. */
 export async function showPicture (t: Owner, colorScheme: typeof SCHEMES[number]): Promise<Page> {
-  const app = await build({ plugins: [], console: true, grace: 1_000, maxEventLoopDelay: 60_000 })
+  const app = await build({ plugins: [], console: true, grace: 1_000, limits: { maxEventLoopDelay: 60_000 } })
   t.teardown(async () => await app.close())
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const window = await newWindow(t, { viewport: { width: 1_280, height: 800 }, colorScheme, reducedMotion: 'reduce' })

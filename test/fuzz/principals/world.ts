@@ -32,7 +32,7 @@ export class World {
     const tickets = new Map<string, Who>()
     const log = new LogReader(text => tickets.has(text))
     // A stream that has nothing to say is left at its first sign of life. Both callers have the same address: first wrong credentials are 401, then 429.
-    const app = await openGateway([fixture, ...plugins], { apiKeys: API_KEYS, ticketLifetime: 20_000, keepAlive: 40, maxWrongCredentials: 300 }, { loggerInstance: log.logger })
+    const app = await openGateway([fixture, ...plugins], { apiKeys: API_KEYS, limits: { ticketLifetime: 20_000, keepAlive: 40, maxWrongCredentials: 300 } }, { loggerInstance: log.logger })
     await app.listen({ port: 0, host: '127.0.0.1' })
     return new World(app, log, tickets)
   }

@@ -7,7 +7,7 @@ t.test('a client has at most 1,024 subscriptions, may repeat one, and may end on
   const { request } = await createClient(await gateway(t))
   const subscribe = async (number: number) => await request('resources/subscribe', { uri: `test://item/${number}` })
   for (let number = 0; number < 1_024; number++) await subscribe(number)
-  await t.rejects(subscribe(1_024), { code: -32602, message: /at most 1024 subscriptions \(option maxSubscriptions\); unsubscribe/ })
+  await t.rejects(subscribe(1_024), { code: -32602, message: /at most 1024 subscriptions \(limit maxSubscriptions\); unsubscribe/ })
   t.strictSame(await subscribe(7), {})
   await request('resources/unsubscribe', { uri: 'test://item/7' })
   t.strictSame(await subscribe(1_024), {})
@@ -20,10 +20,10 @@ t.test('capabilities that would fill the store are refused, ordinary ones are no
 })
 
 t.test('both may be less, exactly', async t => {
-  const app = await gateway(t, { maxSubscriptions: 1, maxCapabilities: 30 })
+  const app = await gateway(t, { limits: { maxSubscriptions: 1, maxCapabilities: 30 } })
   const { request } = await createClient(app)
   await request('resources/subscribe', { uri: 'test://item/1' })
-  await t.rejects(request('resources/subscribe', { uri: 'test://item/2' }), { code: -32602, message: /at most 1 subscriptions \(option maxSubscriptions\)/ })
+  await t.rejects(request('resources/subscribe', { uri: 'test://item/2' }), { code: -32602, message: /at most 1 subscriptions \(limit maxSubscriptions\)/ })
   const sized = (length: number) => ({ x: { y: 'z'.repeat(length - '{"x":{"y":""}}'.length) } })
   await t.resolves(createClient(app, { capabilities: sized(30) }))
   await t.rejects(createClient(app, { capabilities: sized(31) }), { code: -32602, message: /at most 30/ })

@@ -15,7 +15,7 @@ async function open (t: Test) {
   const mended = join(await folder(t, {}), 'mended')
   const code = `console.error('no disk, the key is ' + process.env.KEY); if (!require('node:fs').existsSync(${JSON.stringify(mended)})) process.exit(3); require('node:child_process').spawn(${JSON.stringify(command)}, ${JSON.stringify(args)}, { stdio: 'inherit', env: process.env })`
   const broken = { ...entry, command: process.execPath, args: ['-e', code], env: { ...(entry as { env?: object }).env, KEY: 'abcdefgh' } }
-  const app = await gateway(t, { maxUpstreamFailures: 2, upstreamRestartDelay: 1, mcpServers: { broken, good: entry, off: { ...entry, disabled: true } } })
+  const app = await gateway(t, { limits: { maxUpstreamFailures: 2, upstreamRestartDelay: 1 }, mcpServers: { broken, good: entry, off: { ...entry, disabled: true } } })
   const state = (): string | undefined => app.mcp.upstreams.status().find(({ alias }) => alias === 'broken')?.state
   await until(() => state() === 'crash loop' && app.mcp.upstreams.get('good')?.status.state === 'ready')
   return { app, state, mend: () => writeFileSync(mended, '') }

@@ -135,7 +135,7 @@ t.test('a client that subscribes and disconnects again and again leaves nothing 
 })
 
 t.test('a client has at most so many subscriptions, and no watch begins for one that is refused', async t => {
-  const app = await gateway(t, { http: false, maxSubscriptions: 3 })
+  const app = await gateway(t, { http: false, limits: { maxSubscriptions: 3 } })
   const speaker = new Speaker(app, { version: '2026-07-28' })
   const uris = (count: number) => Array.from({ length: count }, (_, index) => `test://item/${index}`)
   t.match(await speaker.answerTo(speaker.send('subscriptions/listen', { notifications: { resourceSubscriptions: uris(4) } })), { error: { code: -32603, data: { max: 3 } } })

@@ -11,7 +11,7 @@ import { listening } from '../../support/gateway.js'
 async function logging (t: Test) {
   const lines: Array<{ level: number, msg: string }> = []
   const stream = new Writable({ write: (chunk: Buffer, _encoding, done) => { lines.push(...String(chunk).trim().split('\n').map(line => JSON.parse(line) as typeof lines[number])); done() } })
-  const { app, url } = await listening(t, { maxMessage: 65_536, maxFragments: 8, headersTimeout: 200 }, { logger: { level: 'debug', stream } })
+  const { app, url } = await listening(t, { maxMessage: 65_536, limits: { maxFragments: 8, headersTimeout: 200 } }, { logger: { level: 'debug', stream } })
   return { app, port: Number(new URL(url).port), lines, bad: () => lines.filter(({ level }) => level >= 40) }
 }
 

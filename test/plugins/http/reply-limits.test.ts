@@ -14,7 +14,7 @@ const connections = async ({ server }: FastifyInstance): Promise<number> => awai
 const large = tool({ name: 'large', description: 'Says a lot', run: () => 'x'.repeat(8_000_000) })
 
 t.test('pipelined requests beyond the limit are refused, those before are answered', async t => {
-  const { app } = await listening(t, { maxPipelined: 3 })
+  const { app } = await listening(t, { limits: { maxPipelined: 3 } })
   const socket = connect(portOf(app), '127.0.0.1')
   t.teardown(() => socket.destroy())
   let received = ''
@@ -29,7 +29,7 @@ t.test('pipelined requests beyond the limit are refused, those before are answer
 
 t.test('a client that reads nothing of a reply is cut off, a slow one is not', async t => {
   // Long enough that the slow client reads something in time on a busy machine, too.
-  const { app } = await listening(t, { writeDeadline: 3_000, plugins: [async app => { app.mcp.tools.add(large) }] })
+  const { app } = await listening(t, { limits: { writeDeadline: 3_000 }, plugins: [async app => { app.mcp.tools.add(large) }] })
   const [idle, slow] = [connect(portOf(app), '127.0.0.1'), connect(portOf(app), '127.0.0.1')]
   t.teardown(() => { idle.destroy(); slow.destroy() })
   idle.pause().write(call('large'))
@@ -46,7 +46,7 @@ t.test('a client that reads nothing of a reply is cut off, a slow one is not', a
 })
 
 t.test('a handler that takes longer than the write deadline is answered, on a reused connection too', async t => {
-  const { app } = await listening(t, { writeDeadline: 100 })
+  const { app } = await listening(t, { limits: { writeDeadline: 100 } })
   const socket = connect(portOf(app), '127.0.0.1')
   t.teardown(() => socket.destroy())
   let received = ''

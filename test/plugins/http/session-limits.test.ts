@@ -63,7 +63,7 @@ t.test('the time of a session starts anew when its stream breaks off', async t =
 })
 
 t.test('an open stream shows signs of life', async t => {
-  const { url } = await listening(t, { keepAlive: 20 })
+  const { url } = await listening(t, { limits: { keepAlive: 20 } })
   for (const path of ['/sse', '/mcp/sse']) {
     const stream = await openStream(`${url}${path}`)
     const comments: string[] = []
@@ -77,7 +77,7 @@ t.test('an open stream shows signs of life', async t => {
 })
 
 t.test('a client that does not read its stream is cut off', async t => {
-  const { app, url } = await listening(t, { maxQueue: 100_000 })
+  const { app, url } = await listening(t, { limits: { maxQueue: 100_000 } })
   const stream = await openStream(`${url}/sse`)
   t.match(await stream.event(), { event: 'endpoint' })
   await until(() => {
@@ -88,7 +88,7 @@ t.test('a client that does not read its stream is cut off', async t => {
 })
 
 t.test('a client for whom a little too much waits is cut off when it takes nothing of it in time', async t => {
-  const { app, url } = await listening(t, { maxQueue: 1_000_000, writeDeadline: 50 })
+  const { app, url } = await listening(t, { limits: { maxQueue: 1_000_000, writeDeadline: 50 } })
   const stream = await openStream(`${url}/sse`)
   t.match(await stream.event(), { event: 'endpoint' })
   const [peer] = app.mcp.dispatcher.lifecycle.peers
@@ -102,7 +102,7 @@ t.test('a client for whom a little too much waits is cut off when it takes nothi
 })
 
 t.test('while too much waits for all clients together, one that is behind is not given more time', async t => {
-  const { app, url } = await listening(t, { maxQueue: 1_000_000, maxQueued: 1_000_000 })
+  const { app, url } = await listening(t, { limits: { maxQueue: 1_000_000, maxQueued: 1_000_000 } })
   const stream = await openStream(`${url}/sse`)
   t.match(await stream.event(), { event: 'endpoint' })
   const [peer] = app.mcp.dispatcher.lifecycle.peers
@@ -116,7 +116,7 @@ t.test('while too much waits for all clients together, one that is behind is not
 })
 
 t.test('a slow reader gets all of a stream, however many signs of life fall into it', async t => {
-  const { app, url } = await listening(t, { keepAlive: 5, maxQueue: 100_000_000 })
+  const { app, url } = await listening(t, { limits: { keepAlive: 5, maxQueue: 100_000_000 } })
   const count = 400
   app.mcp.tools.add(tool({ name: 'flood', description: 'd', run: (_input, call) => { for (let sent = 1; sent <= count; sent++) call.progress(sent, count, 'x'.repeat(50_000)) } }))
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'flood', _meta: { ...modernMeta(), progressToken: 1 } } })

@@ -9,14 +9,14 @@ const modern = (method: string, name?: string) => ({ 'mcp-protocol-version': '20
 const listen = (id: number) => ({ id, method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true }, _meta: modernMeta() } })
 
 t.test('streams beyond the limit are refused before they open, until one of the others ends', async t => {
-  const { app, url } = await listening(t, { maxStreams: 2 })
+  const { app, url } = await listening(t, { limits: { maxStreams: 2 } })
   const session = await openSession(url)
   const streams = [await openStream(`${url}/sse`), await session.listen()]
   const [sessions, peers] = [app.mcp.sessions.size, app.mcp.dispatcher.lifecycle.peers.size]
   for (const path of ['/sse', '/mcp/sse']) {
     const { response } = await openStream(`${url}${path}`)
     t.match([response.status, response.headers.get('retry-after')], [503, '1'], path)
-    t.match(await response.json(), { error: { message: /too many event streams \(option maxStreams\)/ } })
+    t.match(await response.json(), { error: { message: /too many event streams \(limit maxStreams\)/ } })
   }
   const other = await openSession(url)
   t.equal((await other.listen()).response.status, 503, 'GET /mcp')
@@ -29,7 +29,7 @@ t.test('streams beyond the limit are refused before they open, until one of the 
 })
 
 t.test('a call that gets no stream is answered without its notifications', async t => {
-  const { url } = await listening(t, { maxStreams: 1 })
+  const { url } = await listening(t, { limits: { maxStreams: 1 } })
   const session = await openSession(url)
   const stream = await openStream(`${url}/sse`)
   const legacy = await session.post(slow(1, 3, 1))
@@ -41,7 +41,7 @@ t.test('a call that gets no stream is answered without its notifications', async
 })
 
 t.test('a subscription that cannot have a stream is refused with Retry-After', async t => {
-  const { app, url } = await listening(t, { maxStreams: 1 })
+  const { app, url } = await listening(t, { limits: { maxStreams: 1 } })
   const first = await openStream(`${url}/mcp`, { method: 'POST', headers: { 'content-type': 'application/json', ...modern('subscriptions/listen') }, body: JSON.stringify({ jsonrpc: '2.0', ...listen(1) }) })
   t.match(await first.message(), { method: 'notifications/subscriptions/acknowledged' })
   const second = await post(url, listen(2), modern('subscriptions/listen'))
@@ -51,7 +51,7 @@ t.test('a subscription that cannot have a stream is refused with Retry-After', a
 })
 
 t.test('a question that cannot have a stream is not sent, and its call fails with the reason', async t => {
-  const { url } = await listening(t, { maxStreams: 1 })
+  const { url } = await listening(t, { limits: { maxStreams: 1 } })
   const session = await openSession(url, '2025-11-25', { elicitation: {} })
   const stream = await openStream(`${url}/sse`)
   const { body } = await session.post({ id: 1, method: 'tools/call', params: { name: 'ask_name', arguments: {} } })

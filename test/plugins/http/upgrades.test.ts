@@ -52,7 +52,7 @@ t.test('a URL that cannot be decoded passes the same checks as any other, and no
 })
 
 t.test('an upgrade that gets no answer is closed after a while', async t => {
-  const { app } = await listening(t, { headersTimeout: 100, plugins: [async app => { app.get('/stuck', { onRequest: () => {} }, async () => 'never') }] })
+  const { app } = await listening(t, { limits: { headersTimeout: 100 }, plugins: [async app => { app.get('/stuck', { onRequest: () => {} }, async () => 'never') }] })
   const socket = connect(portOf(app), '127.0.0.1')
   t.teardown(() => socket.destroy())
   socket.write(request('GET', '/stuck', [HOST, ...WEBSOCKET]))

@@ -73,7 +73,7 @@ t.test('a session that another handshake replaces on the same connection is coun
 })
 
 t.test('clients that do not read or answer are counted when they are cut', async t => {
-  const { app, url } = await listening(t, { maxQueue: 1_000, writeDeadline: 50, heartbeat: 100 })
+  const { app, url } = await listening(t, { limits: { maxQueue: 1_000, writeDeadline: 50, heartbeat: 100 } })
   const dead = new WebSocket(`${url.replace('http', 'ws')}/mcp`, { autoPong: false })
   await once(dead, 'open')
   await until(async () => sum(await scrape(app), 'patchbay_cut_total', { reason: 'heartbeat' }) === 1)

@@ -45,7 +45,7 @@ t.test('tool_rate: a call beyond the rate of a tool', async t => {
 })
 
 t.test('in_flight: a call beyond those that a client may have in flight', async t => {
-  const { app, url, refusals } = await refusing(t, { maxInFlight: 1 })
+  const { app, url, refusals } = await refusing(t, { limits: { maxInFlight: 1 } })
   const session = await openSession(url)
   const call = session.post(slow(1, 1, 600_000))
   await until(() => [...app.mcp.dispatcher.lifecycle.peers].some(({ inbound }) => inbound.size > 0))
@@ -56,7 +56,7 @@ t.test('in_flight: a call beyond those that a client may have in flight', async 
 })
 
 t.test('pressure: a call, and a request, while the process is overloaded', async t => {
-  const { app, url, refusals } = await refusing(t, { maxRss: 1, maxEventLoopDelay: 100 })
+  const { app, url, refusals } = await refusing(t, { limits: { maxRss: 1, maxEventLoopDelay: 100 } })
   await until(() => app.mcp.pressure.level === 'heavy')
   await fetch(`${url}/sse`)
   await client(app.mcp.dispatcher, { transport: 'websocket' }).request('tools/list')
@@ -75,7 +75,7 @@ t.test('draining: what comes after the shutdown began', async t => {
 })
 
 t.test('sessions and streams: those beyond the limits', async t => {
-  const { url, refusals } = await refusing(t, { maxSessions: 1, maxStreams: 1 })
+  const { url, refusals } = await refusing(t, { maxSessions: 1, limits: { maxStreams: 1 } })
   const session = await openSession(url)
   await post(url, { id: 0, method: 'initialize', params: {} })
   t.strictSame(refusals, [{ reason: 'sessions', status: 503 }])
@@ -87,7 +87,7 @@ t.test('sessions and streams: those beyond the limits', async t => {
 })
 
 t.test('size: a message that is too large or too deep, on every transport', async t => {
-  const { app, url, refusals } = await refusing(t, { maxMessage: 2_000, maxDepth: 10 })
+  const { app, url, refusals } = await refusing(t, { maxMessage: 2_000, limits: { maxDepth: 10 } })
   const long = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { text: 'a'.repeat(3_000) } })
   const deep = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { deep: JSON.parse('['.repeat(20) + ']'.repeat(20)) as unknown } })
   for (const body of [long, deep]) await fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
@@ -115,7 +115,7 @@ t.test('auth and origin: a wrong credential, a foreign page, a foreign Host, als
 })
 
 t.test('connections: those beyond the limit, which get no reply', async t => {
-  const { url, refusals } = await refusing(t, { maxConnectionsPerAddress: 1 })
+  const { url, refusals } = await refusing(t, { limits: { maxConnectionsPerAddress: 1 } })
   const [first, second] = [connect(Number(new URL(url).port), '127.0.0.1'), connect(Number(new URL(url).port), '127.0.0.1')]
   await once(second.resume().on('error', () => {}), 'close')
   first.destroy()

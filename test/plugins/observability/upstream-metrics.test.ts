@@ -14,7 +14,7 @@ import { RelayClient } from '../../upstreams/relay/relay-client.js'
 const PROGRAM = fileURLToPath(new URL('../../upstreams/programs/server.js', import.meta.url))
 
 t.test('a program that ends is down, and up again when it was started again', async t => {
-  const { app } = await inFrontOf(t, { git: { command: process.execPath, args: [PROGRAM] } }, { upstreamRestartDelay: 300, upstreamStopTimeout: 200 })
+  const { app } = await inFrontOf(t, { git: { command: process.execPath, args: [PROGRAM] } }, { limits: { upstreamRestartDelay: 300, upstreamStopTimeout: 200 } })
   const up = async () => (await scrape(app)).get('patchbay_upstream_up{upstream="git"}')
   t.equal(await up(), 1)
   const client = await createClient(app)

@@ -57,7 +57,7 @@ t.test('no batch has keys or headers of other callers', async t => {
 })
 
 t.test('watchers that do not read are cut, and the others miss nothing', async t => {
-  const app = await gateway(t, { maxQueue: 20_000 })
+  const app = await gateway(t, { limits: { maxQueue: 20_000 } })
   const { lifecycle } = app.mcp.dispatcher
   const deaf = Array.from({ length: 9 }, () => {
     const [input, output] = [new PassThrough(), new PassThrough()]

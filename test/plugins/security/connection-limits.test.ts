@@ -50,7 +50,7 @@ t.test('a WebSocket counts as the connection that it is', async t => {
 })
 
 t.test('one address may have so many connections, and other addresses still get theirs', async t => {
-  const { app, url } = await listening(t, { maxConnectionsPerAddress: 2 })
+  const { app, url } = await listening(t, { limits: { maxConnectionsPerAddress: 2 } })
   const [first, second] = [await open(t, portOf(url)), await open(t, portOf(url))]
   t.match([await answer(first), await answer(second)], ['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK'])
   t.equal(await answer(await open(t, portOf(url))), '')
@@ -59,7 +59,7 @@ t.test('one address may have so many connections, and other addresses still get 
 })
 
 t.test('as many headers as allowed are read, one more is refused', async t => {
-  const { url } = await listening(t, { maxHeaders: 5 })
+  const { url } = await listening(t, { limits: { maxHeaders: 5 } })
   const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, '1']))
   const ask = async (count: number) => await new Promise<number | undefined>((resolve, reject) => {
     // Host and Connection are two of them.
@@ -71,7 +71,7 @@ t.test('as many headers as allowed are read, one more is refused', async t => {
 })
 
 t.test('a client that does not send its headers or body in time gets 408 and is cut off', async t => {
-  const { url } = await listening(t, { headersTimeout: 200, requestTimeout: 400 })
+  const { url } = await listening(t, { limits: { headersTimeout: 200, requestTimeout: 400 } })
   const late = [
     'POST /message HTTP/1.1\r\nHost: localhost\r\n',
     'POST /message HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"json'
@@ -82,7 +82,7 @@ t.test('a client that does not send its headers or body in time gets 408 and is 
 })
 
 t.test('the time limit of requests may be shorter than that of headers, and longer than Node.js presets', async t => {
-  const { url } = await listening(t, { headersTimeout: 600_000, requestTimeout: 300 })
+  const { url } = await listening(t, { limits: { headersTimeout: 600_000, requestTimeout: 300 } })
   t.equal((await lastExchange(portOf(url), Buffer.from('POST /message HTTP/1.1\r\nHost: localhost\r\n'))).status, 408)
   t.equal((await fetch(`${url}/health`)).status, 200)
 })

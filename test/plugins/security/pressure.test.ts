@@ -6,9 +6,9 @@ import { gateway } from '../../support/gateway.js'
 import { until } from '../../support/wait.js'
 import { Speaker } from '../../support/speaker.js'
 
-for (const [limit, words] of [[{ maxRss: 1 }, /too much memory, option maxRss/], [{ maxHeap: 1 }, /little heap left, option maxHeap/]] as const) {
+for (const [limit, words] of [[{ maxRss: 1 }, /too much memory, limit maxRss/], [{ maxHeap: 1 }, /little heap left, limit maxHeap/]] as const) {
   t.test(`${Object.keys(limit)[0]}: clients get an overload error, and pings are answered`, async t => {
-    const app = await gateway(t, { ...limit, maxEventLoopDelay: 100 })
+    const app = await gateway(t, { limits: { ...limit, maxEventLoopDelay: 100 } })
     const [known, stateless] = [new Speaker(app), new Speaker(app, { version: '2026-07-28' })]
     await until(() => app.mcp.pressure.level === 'heavy')
     for (const speaker of [known, stateless]) t.match(await speaker.request('tools/list'), { error: { code: -32603, message: words, data: { retryAfter: 1 } } })
@@ -20,7 +20,7 @@ for (const [limit, words] of [[{ maxRss: 1 }, /too much memory, option maxRss/],
 }
 
 t.test('without a limit the memory of the process refuses nothing', async t => {
-  const app = await gateway(t, { maxEventLoopDelay: 100 })
+  const app = await gateway(t, { limits: { maxEventLoopDelay: 100 } })
   await new Promise(resolve => setTimeout(resolve, 400))
   t.strictSame([app.mcp.pressure.level, app.mcp.pressure.why], ['none', ''])
 })
@@ -29,7 +29,7 @@ t.test('a host that uses @fastify/under-pressure can have a gateway beside it', 
   const app = Fastify()
   t.teardown(async () => await app.close())
   await app.register(underPressure, { sampleInterval: 50 })
-  await app.register(patchbay, { maxRss: 1, maxEventLoopDelay: 100 })
+  await app.register(patchbay, { limits: { maxRss: 1, maxEventLoopDelay: 100 } })
   await app.ready()
   await until(() => app.mcp.pressure.level === 'heavy')
   t.match(await app.inject('/health'), { statusCode: 503 })

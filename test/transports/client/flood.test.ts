@@ -88,7 +88,7 @@ const control: Record<string, Buffer> = { pings: Buffer.from([0x89, 0]), pongs: 
 for (const [what, frame] of Object.entries(control)) {
   t.test(`a WebSocket server that floods with ${what} is disconnected, in words, without any request`, async t => {
     const recorder = await connect(t, 'websocket', await startFrames(t, Buffer.alloc(frame.length * 1_000, frame)))
-    t.match(await recorder.reports.take('the end', ({ what }) => what === 'closed'), { why: 'it sent more than 100 pings or pongs in a second (option maxPings)' })
+    t.match(await recorder.reports.take('the end', ({ what }) => what === 'closed'), { why: 'it sent more than 100 pings or pongs in a second (limit maxPings)' })
   })
 }
 

@@ -37,7 +37,7 @@ const FAILURES: Record<string, [act: (got: Got) => void, why: RegExp, status?: n
   'a wrong chunk size': [({ socket }) => { socket.end(`${HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}`) }, /not HTTP/, 200],
   'headers without an end': [({ socket }) => { socket.write('HTTP/1.1 200 OK\r\n'); flood(socket, `X: ${'y'.repeat(1_000)}\r\n`) }, /headers of its answer are too long|not HTTP/],
   'a compressed body': [({ response }) => { response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }); response.end(gzipSync(Buffer.alloc(10_000_000))) }, /compressed/],
-  'an announced body that is too long': [({ socket }) => { socket.write(`${HEAD}Content-Length: 1000000000\r\n\r\n`) }, /more than 1048576 bytes \(option maxUpstreamMessage\)/, 200],
+  'an announced body that is too long': [({ socket }) => { socket.write(`${HEAD}Content-Length: 1000000000\r\n\r\n`) }, /more than 1048576 bytes \(limit maxUpstreamMessage\)/, 200],
   'a body without an end': [({ response }) => { response.writeHead(200, { 'content-type': 'application/json' }); flood(response, ' '.repeat(10_000)) }, /more than 1048576 bytes/, 200],
   'an event without an end': [got => { const stream = startEvents(got); stream.write('data: "'); flood(stream, 'x'.repeat(10_000)) }, /more than 1048576 bytes/, 200],
   'an event of lines without an end': [got => { flood(startEvents(got), 'data:\n'.repeat(1_000)) }, /more than 1048576 bytes/, 200],

@@ -88,7 +88,7 @@ t.test('ends a connection with a message that is too long', async t => {
   const { socket } = await opened.take('socket')
   socket.on('error', () => {})
   socket.send('x'.repeat(2_000_000))
-  t.match(await recorder.reports.take('closed'), { what: 'closed', why: /more than 1048576 bytes \(option maxUpstreamMessage\)/ })
+  t.match(await recorder.reports.take('closed'), { what: 'closed', why: /more than 1048576 bytes \(limit maxUpstreamMessage\)/ })
 })
 
 t.test('refuses requests to a server that does not read', async t => {

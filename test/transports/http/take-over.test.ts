@@ -29,7 +29,7 @@ function follow (stream: EventReader): { numbers: unknown[], comments: number, e
 }
 
 t.test('a second stream on a session gets the messages; the first stays open and silent', async t => {
-  const { app, url } = await listening(t, { keepAlive: 20 })
+  const { app, url } = await listening(t, { limits: { keepAlive: 20 } })
   const session = await openSession(url)
   const first = follow(await session.listen())
   const second = await session.listen()

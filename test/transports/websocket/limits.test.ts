@@ -28,7 +28,7 @@ function pieces (count: number): Buffer {
 }
 
 t.test('a message in as many fragments as allowed is read, one more closes the socket', async t => {
-  const server = await startServer(t, { maxFragments: 3 })
+  const server = await startServer(t, { limits: { maxFragments: 3 } })
   const [good, bad] = [await initializedSocket(server.port), await initializedSocket(server.port)]
   good.write(pieces(3))
   t.equal(summarise(await good.inbox.next()), 'ok id 7')
@@ -50,7 +50,7 @@ const DAWDLERS: Array<[what: string, bytes: Buffer, drip: () => Buffer]> = [
 ]
 
 t.test('a message that is not complete in time closes its socket', async t => {
-  const server = await startServer(t, { assemblyTimeout: 150 })
+  const server = await startServer(t, { limits: { assemblyTimeout: 150 } })
   for (const [what, bytes, drip] of DAWDLERS) {
     await t.test(`of a client that ${what}`, async t => {
       const [socket, other] = [await initializedSocket(server.port), await initializedSocket(server.port)]
@@ -67,7 +67,7 @@ t.test('a message that is not complete in time closes its socket', async t => {
 
   await t.test('but not that of a client that is slow within the time, or that sends nothing for a while', async t => {
     // Three messages and the pause after them take longer than the time each of them has.
-    const { port } = await startServer(t, { assemblyTimeout: 1_500 })
+    const { port } = await startServer(t, { limits: { assemblyTimeout: 1_500 } })
     const socket = await initializedSocket(port)
     for (let times = 0; times < 3; times++) {
       socket.write(start)
@@ -85,7 +85,7 @@ t.test('a message that is not complete in time closes its socket', async t => {
 
 for (const [name, opcode] of [['pings', ping], ['pongs', pong]] as const) {
   t.test(`as many ${name} in a second as allowed are fine, one more closes the socket`, async t => {
-    const server = await startServer(t, { maxPings: 50 })
+    const server = await startServer(t, { limits: { maxPings: 50 } })
     const [good, bad] = [await initializedSocket(server.port), await initializedSocket(server.port)]
     const flood = (count: number) => Buffer.concat(new Array<Buffer>(count).fill(frame({ opcode, payload: 'x' })))
     good.write(flood(50))
@@ -105,7 +105,7 @@ for (const [name, opcode] of [['pings', ping], ['pongs', pong]] as const) {
 
 t.test('a flood of pings costs no answer for each: none is written, or refused with an error, once the socket is being closed', async t => {
   const answered = countPongs(t)
-  const server = await startServer(t, { maxPings: 50 })
+  const server = await startServer(t, { limits: { maxPings: 50 } })
   const socket = await initializedSocket(server.port)
   socket.write(Buffer.concat(new Array<Buffer>(10_000).fill(frame({ opcode: ping, payload: '' }))))
   t.equal(summarise(await socket.inbox.next()), 'close 1008')
@@ -115,7 +115,7 @@ t.test('a flood of pings costs no answer for each: none is written, or refused w
 })
 
 t.test('a client that does not answer a close frame is disconnected all the same', async t => {
-  const server = await startServer(t, { maxPings: 5 })
+  const server = await startServer(t, { limits: { maxPings: 5 } })
   // Reads nothing that comes and never answers a close frame.
   const socket = await initializedSocket(server.port)
   socket.pause()
@@ -137,7 +137,7 @@ t.test('a client that sends a close frame and stays connected is disconnected, t
 })
 
 t.test('a server busy for longer than its heartbeat cuts no client that has answered', async t => {
-  const server = await startServer(t, { heartbeat: 200 })
+  const server = await startServer(t, { limits: { heartbeat: 200 } })
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}/mcp`)
   t.teardown(() => socket.terminate())
   await once(socket, 'open')
@@ -151,7 +151,7 @@ t.test('a server busy for longer than its heartbeat cuts no client that has answ
 })
 
 t.test('a message nested deeper than the stack allows is refused, and the server goes on', async t => {
-  const server = await startServer(t, { maxDepth: 1_000_000, maxKeys: 1_000_000, maxValues: 1_000_000 })
+  const server = await startServer(t, { limits: { maxDepth: 1_000_000, maxKeys: 1_000_000, maxValues: 1_000_000 } })
   const socket = await initializedSocket(server.port)
   socket.send(`{"jsonrpc":"2.0","id":7,"method":"ping","params":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`)
   t.equal(summarise(await socket.inbox.next()), '-32700 id 7')

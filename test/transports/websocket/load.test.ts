@@ -34,7 +34,7 @@ t.test('a client that reads gets everything it asked for at once, however much t
 })
 
 t.test('a client that never reads what it asked for is closed in time', async t => {
-  const { app, socket, readAll } = await connected(t, { writeDeadline: 50 })
+  const { app, socket, readAll } = await connected(t, { limits: { writeDeadline: 50 } })
   socket.pause()
   readAll()
   await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0)

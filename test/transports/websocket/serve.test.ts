@@ -123,7 +123,7 @@ t.test('a socket that is dropped aborts its calls and is forgotten', async t => 
 })
 
 t.test('a client that answers no ping is cut off, one that does stays', async t => {
-  const { app, url } = await serve(t, { heartbeat: 250 })
+  const { app, url } = await serve(t, { limits: { heartbeat: 250 } })
   const alive = await open(t, url)
   const mute = await open(t, url, [], { autoPong: false })
   let pings = 0
@@ -136,7 +136,7 @@ t.test('a client that answers no ping is cut off, one that does stays', async t 
 })
 
 t.test('a client that does not read is cut off, and its calls are aborted', async t => {
-  const { app, url } = await serve(t, { maxQueue: 100_000, heartbeat: 60_000 })
+  const { app, url } = await serve(t, { limits: { maxQueue: 100_000, heartbeat: 60_000 } })
   const over = new EventEmitter()
   app.mcp.tools.add(tool({
     name: 'flood',

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { resolveOptions } from '../../../options.js'
+import { flatten, resolveOptions } from '../../../options.js'
 import { OptionsError } from '../../../options/mistakes.js'
 import { parseYaml } from '../../../upstreams/config/formats/yaml.js'
 import { readEntries } from '../../../upstreams/config/read-entries.js'
@@ -15,7 +15,7 @@ async function read (t: Test, name: string, text: string | Buffer, env: Record<s
   await writeFile(file, text)
   const short = (sentence: string): string => sentence.replaceAll(`${place}/`, '')
   try {
-    const { entries, leftOut, warnings } = await readEntries(resolveOptions({ mcpConfig: [file] }), { env, home: undefined, cwd: '/' })
+    const { entries, leftOut, warnings } = await readEntries(flatten(resolveOptions({ mcpConfig: [file] })), { env, home: undefined, cwd: '/' })
     return { entries, aliases: entries.map(({ alias }) => alias), warnings: warnings.map(short), mistakes: leftOut.flatMap(({ mistakes }) => mistakes.map(({ text }) => short(text))) }
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error
@@ -71,8 +71,8 @@ t.test('the servers of all files and of the option together are bounded, too', a
   const place = await folder(t, { 'a.json': JSON.stringify({ mcpServers: servers('a') }) })
   const around = { env: {}, home: undefined, cwd: '/' }
   const mcpConfig = [join(place, 'a.json')]
-  await t.rejects(readEntries(resolveOptions({ mcpConfig, mcpServers: servers('b') }), around), { message: /^the configuration in all: it has 1002 servers, and one gateway serves at most 1000; remove / })
-  t.equal((await readEntries(resolveOptions({ mcpConfig }), around)).entries.length, 501)
+  await t.rejects(readEntries(flatten(resolveOptions({ mcpConfig, mcpServers: servers('b') })), around), { message: /^the configuration in all: it has 1002 servers, and one gateway serves at most 1000; remove / })
+  t.equal((await readEntries(flatten(resolveOptions({ mcpConfig })), around)).entries.length, 501)
 })
 
 t.test('the time for YAML grows with its length, not with the square of it', async t => {
@@ -86,7 +86,7 @@ t.test('the time for YAML grows with its length, not with the square of it', asy
 t.test('a folder and a missing file are refused in words', async t => {
   const place = await folder(t, {})
   await mkdir(join(place, 'sub'))
-  await t.rejects(readEntries(resolveOptions({ mcpConfig: [join(place, 'sub'), join(place, 'none')] }), { env: {}, home: undefined, cwd: '/' }), { message: `${place}/sub: this is not a file; ${place}/none: there is no such file` })
+  await t.rejects(readEntries(flatten(resolveOptions({ mcpConfig: [join(place, 'sub'), join(place, 'none')] })), { env: {}, home: undefined, cwd: '/' }), { message: `${place}/sub: this is not a file; ${place}/none: there is no such file` })
 })
 
 t.test('a file without servers is a warning', async t => {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { resolveOptions } from '../../../options.js'
+import { flatten, resolveOptions } from '../../../options.js'
 import { readEntries } from '../../../upstreams/config/read-entries.js'
 import type { ServerEntry } from '../../../upstreams/server-entry.js'
 
@@ -128,7 +128,7 @@ const clients: Record<string, { file: string, servers: Expected, warnings?: RegE
   }
 }
 
-const read = async (file: string, env: Record<string, string> = ENV) => await readEntries(resolveOptions({ mcpConfig: [FILES + file] }), { env, home: '/home/ada', cwd: '/' })
+const read = async (file: string, env: Record<string, string> = ENV) => await readEntries(flatten(resolveOptions({ mcpConfig: [FILES + file] })), { env, home: '/home/ada', cwd: '/' })
 
 for (const [client, { file, servers, warnings = [] }] of Object.entries(clients)) {
   t.test(`the file of ${client} is read as it is`, async t => {
@@ -168,10 +168,10 @@ for (const [file, line, sentence] of unset) {
 
 t.test('all files at once: the same server in two files is served once, two different ones with one name are a mistake of the second', async t => {
   const files = ['claude-code/.claude.json', 'claude-desktop/claude_desktop_config.json', 'windsurf/mcp_config.json']
-  const options = resolveOptions({ mcpConfig: files.map(file => FILES + file), mcpServers: { memory: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] } } })
+  const options = flatten(resolveOptions({ mcpConfig: files.map(file => FILES + file), mcpServers: { memory: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] } } }))
   const { entries } = await readEntries(options, { env: ENV, home: '/home/ada', cwd: '/' })
   t.strictSame(entries.map(({ alias }) => alias), ['memory', 'postgres', 'filesystem', 'brave-search', 'remote-http-mcp'])
-  const clash = resolveOptions({ mcpConfig: [`${FILES}gemini/.gemini/settings.json`, `${FILES}claude-code/.mcp.json`] })
+  const clash = flatten(resolveOptions({ mcpConfig: [`${FILES}gemini/.gemini/settings.json`, `${FILES}claude-code/.mcp.json`] }))
   t.match(await readEntries(clash, { env: ENV, home: '/home/ada', cwd: '/' }), {
     entries: { 0: { source: `${FILES}gemini/.gemini/settings.json` } },
     leftOut: [{ alias: 'events', mistakes: [{ text: `${FILES}claude-code/.mcp.json, line 8: server "events" has the same name in URLs and tools, "events", as "events" (${FILES}gemini/.gemini/settings.json); rename or remove one of them` }] }]

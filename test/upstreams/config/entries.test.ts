@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { resolveOptions } from '../../../options.js'
+import { flatten, resolveOptions } from '../../../options.js'
 import { versions } from '../../../protocol/revisions/table.js'
 import { readEntries } from '../../../upstreams/config/read-entries.js'
 import { folder } from '../../support/process.js'
 
 const AROUND = { env: { TOKEN: 's3cret', EMPTY: '' }, home: '/home/ada', cwd: '/work' }
 
-const read = async (mcpServers: Record<string, object>, env: Record<string, string> = AROUND.env) => await readEntries(resolveOptions({ mcpServers }), { ...AROUND, env })
+const read = async (mcpServers: Record<string, object>, env: Record<string, string> = AROUND.env) => await readEntries(flatten(resolveOptions({ mcpServers })), { ...AROUND, env })
 
 /** The sentences about what is wrong. */
 async function mistakes (mcpServers: Record<string, object>): Promise<string[]> {
@@ -86,7 +86,7 @@ t.test('a revision that does not exist leaves out its entry alone, and the known
   const servers = { ...wrong, fine: { command: 'x', revision: versions.at(-1) } }
   const place = await folder(t, { 'mcp.json': JSON.stringify({ mcpServers: servers }) })
   const file = join(place, 'mcp.json')
-  const { entries, leftOut } = await readEntries(resolveOptions({ mcpConfig: [file] }), AROUND)
+  const { entries, leftOut } = await readEntries(flatten(resolveOptions({ mcpConfig: [file] })), AROUND)
   t.match(entries, [{ alias: 'fine', revision: versions.at(-1) }])
   t.strictSame(leftOut.flatMap(({ mistakes }) => mistakes.map(({ text }) => text)), Object.keys(wrong).map(name => `${file}, line 1: server "${name}": revision ${known}`))
   t.strictSame(await mistakes({ old: wrong.old, fine: servers.fine }), [`option mcpServers.old.revision ${known}`])
@@ -95,18 +95,18 @@ t.test('a revision that does not exist leaves out its entry alone, and the known
 t.test('a file of a client that is larger than maxMcpConfig is refused', async t => {
   const place = await folder(t, { 'mcp.json': JSON.stringify({ mcpServers: { a: { command: 'x' } } }) })
   const file = join(place, 'mcp.json')
-  t.match((await readEntries(resolveOptions({ mcpConfig: [file] }), AROUND)).entries, [{ alias: 'a', source: file, address: { cwd: place } }])
-  await t.rejects(readEntries(resolveOptions({ mcpConfig: [file], maxMcpConfig: 20 }), AROUND), { message: `${file}: it has more than 20 bytes (option maxMcpConfig)` })
+  t.match((await readEntries(flatten(resolveOptions({ mcpConfig: [file] })), AROUND)).entries, [{ alias: 'a', source: file, address: { cwd: place } }])
+  await t.rejects(readEntries(flatten(resolveOptions({ mcpConfig: [file], limits: { maxMcpConfig: 20 } })), AROUND), { message: `${file}: it has more than 20 bytes (limit maxMcpConfig)` })
 })
 
 t.test('an entry that is this gateway itself is left out, with a warning', async t => {
   const servers = { patchbay: { command: 'patchbay', args: ['--stdio', '--mcp-config', 'mcp.json'] }, other: { command: 'patchbay', args: ['--stdio', '--mcp-config', 'other.json'] }, url: { url: 'http://localhost:9000/mcp' }, near: { url: 'http://localhost:9001/mcp' } }
   const place = await folder(t, { 'mcp.json': JSON.stringify({ mcpServers: servers }) })
   const file = join(place, 'mcp.json')
-  const { entries, warnings } = await readEntries(resolveOptions({ mcpConfig: [file], port: 9000 }), AROUND)
+  const { entries, warnings } = await readEntries(flatten(resolveOptions({ mcpConfig: [file], port: 9000 })), AROUND)
   t.strictSame(entries.map(({ alias }) => alias), ['other', 'near'])
   t.strictSame(warnings, [`${file}, line 1: server "patchbay" is this gateway itself; it is left out`, `${file}, line 1: server "url" is this gateway itself; it is left out`])
-  const overStdio = await readEntries(resolveOptions({ mcpConfig: [file], port: 9000, http: false }), AROUND)
+  const overStdio = await readEntries(flatten(resolveOptions({ mcpConfig: [file], port: 9000, http: false })), AROUND)
   t.strictSame(overStdio.entries.map(({ alias }) => alias), ['other', 'url', 'near'], 'a gateway that does not listen is not the one with the URL')
 })
 

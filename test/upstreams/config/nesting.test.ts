@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { resolveOptions } from '../../../options.js'
+import { flatten, resolveOptions } from '../../../options.js'
 import { describeNesting, VIA, viaFor } from '../../../upstreams/config/nesting.js'
 import { readEntries } from '../../../upstreams/config/read-entries.js'
 import { COMMAND } from '../../support/command.js'
@@ -12,7 +12,7 @@ const program = (args: string[], env: Record<string, string> = {}) => ({ kind: '
 
 t.test('an entry that has started the gateway is left out, with a warning, and others are not', async t => {
   const around = { home: '/home/ada', cwd: '/work' }
-  const options = resolveOptions({ mcpServers: { inner: { command: 'patchbay', args: ['--stdio'], env: { TOKEN: 's3cret' } }, other: { command: 'patchbay' }, url: { url: 'http://127.0.0.1:1/mcp' } } })
+  const options = flatten(resolveOptions({ mcpServers: { inner: { command: 'patchbay', args: ['--stdio'], env: { TOKEN: 's3cret' } }, other: { command: 'patchbay' }, url: { url: 'http://127.0.0.1:1/mcp' } } }))
   const outer = await readEntries(options, { ...around, env: {} })
   t.strictSame([outer.entries.map(({ alias }) => alias), outer.warnings], [['inner', 'other', 'url'], []])
   const address = outer.entries[0]?.address

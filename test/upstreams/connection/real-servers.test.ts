@@ -80,7 +80,7 @@ for (const status of [401, 500]) {
         reply.writeHead(isBroken ? status : 200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...answer }))
       })
     })
-    const app = await withServers(t, { one: { type: 'http', url } }, { upstreamRestartDelay: 1, upstreamRestartDelayMax: 1, maxUpstreamFailures: 1_000_000 })
+    const app = await withServers(t, { one: { type: 'http', url } }, { limits: { upstreamRestartDelay: 1, upstreamRestartDelayMax: 1, maxUpstreamFailures: 1_000_000 } })
     await until(() => statusOf(app, 'one')?.lastError !== undefined)
     t.match(statusOf(app, 'one')?.lastError, new RegExp(String(status)))
     t.strictSame(await app.mcp.store.values.keys('upstreams/eras'), [])
@@ -146,7 +146,7 @@ t.test('a question on a shared pipe reaches neither of two principals, and the s
 
 t.test('a server of the second SDK that is too slow to be spared initialize is spoken to without a handshake', async t => {
   const path = fileURLToPath(new URL('../real/sdk-v2-server.js', import.meta.url))
-  const app = await withServers(t, { one: { command: process.execPath, args: [path] } }, { upstreamProbeWait: 1, upstreamRestartDelay: 1 })
+  const app = await withServers(t, { one: { command: process.execPath, args: [path] } }, { limits: { upstreamProbeWait: 1, upstreamRestartDelay: 1 } })
   const connection = await shared(app, 'one')
   t.equal(connection.revision.version, modern.version)
   t.match(await connection.request({ method: 'tools/list', params: {} }), { resultType: 'complete' })

@@ -151,7 +151,7 @@ t.test('instructions that were cut end with a word, and are a warning', async t 
   const { client: open, connect, lists, logged } = await served(t, [a], { maxUpstreamInstructions: 17 })
   await connect(a)
   t.equal((await open({ view: 'a' })).server['instructions'], 'First do this,…')
-  const warnings = ['its instructions have 25 characters, of which clients get 17 (option maxUpstreamInstructions)']
+  const warnings = ['its instructions have 25 characters, of which clients get 17 (limit maxUpstreamInstructions)']
   t.match(lists.statusOf('a'), { warnings })
   t.match(logged, [{ upstream: 'a', warnings }])
 })

@@ -45,17 +45,17 @@ t.test('an endless list ends at the limit of pages', async t => {
   const { entries, warnings } = await readList(connection, 'tools', { ...LIMITS, maxUpstreamPages: 3 }, NEVER)
   t.equal(entries.length, 3)
   t.equal(connection.requests.length, 3)
-  t.match(warnings, [/more than 3 pages \(option maxUpstreamPages\)/])
+  t.match(warnings, [/more than 3 pages \(limit maxUpstreamPages\)/])
 })
 
 t.test('a long list ends at the limit of entries, and at that of characters', async t => {
   const tools = Array.from({ length: 50 }, (_, index) => tool(`t${index}`))
   const few = await readList(new FakeConnection({ tools }), 'tools', { ...LIMITS, maxUpstreamEntries: 7 }, NEVER)
   t.equal(few.entries.length, 7)
-  t.match(few.warnings, [/more than 7 entries \(option maxUpstreamEntries\)/])
+  t.match(few.warnings, [/more than 7 entries \(limit maxUpstreamEntries\)/])
   const short = await readList(new FakeConnection({ tools }), 'tools', { ...LIMITS, maxUpstreamList: 200 }, NEVER)
   t.ok(short.entries.length > 2 && short.entries.length < 7)
-  t.match(short.warnings, [/longer than 200 characters \(option maxUpstreamList\)/])
+  t.match(short.warnings, [/longer than 200 characters \(limit maxUpstreamList\)/])
 })
 
 t.test('one bad tool is left out and named, the others are kept as they are', async t => {
@@ -70,7 +70,7 @@ t.test('one bad tool is left out and named, the others are kept as they are', as
   t.equal(warnings.length, 7)
   t.match(warnings, [
     /without a name is left out: it is not an object/, /not an object/, /it has no "name"/, /it has no "name"/,
-    /"deep" is left out: it is nested deeper/, /"long" is left out: it is longer than 900 characters \(option maxUpstreamEntry\)/, /"good" is left out: there is one of that name/
+    /"deep" is left out: it is nested deeper/, /"long" is left out: it is longer than 900 characters \(limit maxUpstreamEntry\)/, /"good" is left out: there is one of that name/
   ])
 })
 
@@ -78,7 +78,7 @@ t.test('a tool with too many values is left out at the limit', async t => {
   const tools = [tool('fine', { x: [1, 2, 3] }), tool('wide', { x: Array.from({ length: 60 }, () => 1) })]
   const { entries, warnings } = await readList(new FakeConnection({ tools }), 'tools', { ...LIMITS, maxUpstreamEntryValues: 50 }, NEVER)
   t.strictSame(names(entries), ['fine'])
-  t.match(warnings, [/"wide" is left out: it has more than 50 values \(option maxUpstreamEntryValues\)/])
+  t.match(warnings, [/"wide" is left out: it has more than 50 values \(limit maxUpstreamEntryValues\)/])
 })
 
 t.test('a tool with a wrong x-mcp-header is left out where headers are mirrored, and only there', async t => {
@@ -119,7 +119,7 @@ t.test('templates have a limit of their own, because a URI that is read is compa
   const templates = Array.from({ length: 5 }, (_, index) => ({ name: `t${index}`, uriTemplate: `{+a${index}*}!` }))
   const { entries, warnings } = await readList(new FakeConnection({ templates }), 'templates', { ...LIMITS, maxUpstreamTemplates: 3 }, NEVER)
   t.strictSame(names(entries), ['t0', 't1', 't2'])
-  t.match(warnings, [/more than 3 entries \(option maxUpstreamTemplates\)/])
+  t.match(warnings, [/more than 3 entries \(limit maxUpstreamTemplates\)/])
 })
 
 t.test('a long list is checked over many turns, in which everything else goes on', async t => {

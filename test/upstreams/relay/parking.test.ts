@@ -267,7 +267,7 @@ t.test('questions over a limit are refused to the upstream', async t => {
   await ask(client, connection, [ELICIT, FORM])
   const { answer } = client.call()
   const { call, resolve } = await connection.arrived.next()
-  await t.rejects(call.ask(ELICIT, FORM, never), { code: -32603, message: /option maxParkedCalls/ })
+  await t.rejects(call.ask(ELICIT, FORM, never), { code: -32603, message: /limit maxParkedCalls/ })
   resolve(DONE)
   t.match(await answer, { result: DONE })
 })
@@ -277,7 +277,7 @@ t.test('what is kept for a parked call is bounded: its questions, its progress a
   const long = 'x'.repeat(2_000)
   const { answer } = client.call()
   const { call: asking, resolve: finish } = await connection.arrived.next()
-  await t.rejects(asking.ask(ELICIT, { ...FORM, message: long }, never), { code: -32603, message: /option maxParkedBytes/ })
+  await t.rejects(asking.ask(ELICIT, { ...FORM, message: long }, never), { code: -32603, message: /limit maxParkedBytes/ })
   finish(DONE)
   t.match(await answer, { result: DONE }, 'a result that a client waits for may have any length')
 
@@ -285,7 +285,7 @@ t.test('what is kept for a parked call is bounded: its questions, its progress a
   call.progress({ progress: 1, message: long })
   resolve({ content: [{ type: 'text', text: long }] })
   t.strictSame(await answers[0], { action: 'cancel' }, 'its question is over')
-  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer, { error: { code: -32603, message: /files.*option maxParkedBytes/ } })
+  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer, { error: { code: -32603, message: /files.*limit maxParkedBytes/ } })
   t.equal(parked.size, 0)
 })
 

@@ -104,7 +104,7 @@ for (const way of Object.keys(ways) as Way[]) {
 }
 
 t.test('a stateful upstream hears of a client that does not come back', async t => {
-  const { app, server } = await through(t, 'stdio', LEGACY, { parkedCallLifetime: 50 })
+  const { app, server } = await through(t, 'stdio', LEGACY, { limits: { parkedCallLifetime: 50 } })
   const client = new RelayClient(app, MODERN)
   const { result } = await client.call({}, { alias: 'ask_form' }).answer
   const [request] = server.log.of('tools/call')

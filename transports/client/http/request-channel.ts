@@ -200,7 +200,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
   }
 
   #failTooLong (): void {
-    this.#fail(`its answer has more than ${this.#host.limits.maxMessage} bytes (option maxUpstreamMessage)`)
+    this.#fail(`its answer has more than ${this.#host.limits.maxMessage} bytes (limit maxUpstreamMessage)`)
   }
 
   #failWithStatus (): void {

@@ -134,7 +134,7 @@ export class SseLink implements Link, ReplyReceiver {
 
   #skip (head: Buffer, tail: Buffer): void {
     const concern = concernOf(head, tail)
-    if (concern !== undefined && !this.#isClosed) this.#events.failed(concern.id, new Error(`its answer has more than ${this.#limits.maxMessage} bytes (option maxUpstreamMessage)`))
+    if (concern !== undefined && !this.#isClosed) this.#events.failed(concern.id, new Error(`its answer has more than ${this.#limits.maxMessage} bytes (limit maxUpstreamMessage)`))
   }
 
   #send (text: string, method: string | undefined, id: Id | undefined, caller: string | undefined): void {

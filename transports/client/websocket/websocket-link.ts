@@ -64,7 +64,7 @@ export class WebSocketLink implements Link {
     const countPing = limitPerSecond(options.maxPings, () => {
       // The rest of the chunk is passed over.
       for (const name of ['ping', 'pong']) socket.removeAllListeners(name)
-      this.#terminate(`it sent more than ${options.maxPings} pings or pongs in a second (option maxPings)`)
+      this.#terminate(`it sent more than ${options.maxPings} pings or pongs in a second (limit maxPings)`)
     })
     const onPing = (data: Buffer): void => {
       this.#incomplete -= CONTROL_HEAD + data.length
@@ -80,7 +80,7 @@ export class WebSocketLink implements Link {
     socket.on('pong', onPing)
     socket.on('ping', onPing)
     // `close` follows and ends the link.
-    socket.on('error', error => { if ('code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.#why ??= `a message of it has more than ${options.maxMessage} bytes (option maxUpstreamMessage)` })
+    socket.on('error', error => { if ('code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.#why ??= `a message of it has more than ${options.maxMessage} bytes (limit maxUpstreamMessage)` })
     socket.resume()
   }
 

@@ -15,7 +15,7 @@ export function checkEntry (kind: Kind, entry: unknown, length: number, limits: 
   if (!isObject(entry)) return 'it is not an object'
   const { key } = KINDS[kind]
   for (const member of new Set([key, 'name'])) if (!isText(entry[member])) return `it has no "${member}"`
-  if (length > limits.maxUpstreamEntry) return `it is longer than ${limits.maxUpstreamEntry} characters (option maxUpstreamEntry)`
+  if (length > limits.maxUpstreamEntry) return `it is longer than ${limits.maxUpstreamEntry} characters (limit maxUpstreamEntry)`
   return mistakeOfSize(entry, limits.maxUpstreamEntryValues) ?? (kind === 'tools' && mirrorsHeaders ? mistakeOfMirrors(entry) : undefined)
 }
 
@@ -25,7 +25,7 @@ function mistakeOfSize (entry: Entry, max: number): string | undefined {
   try {
     const { values, forbidden } = examine(entry, { ...LIMITS, maxDepth: MAX_DEPTH, maxKeys: Infinity, readsForbidden: true })
     if (forbidden !== undefined) return `in it ${forbidden}`
-    if (values > max) return `it has more than ${max} values (option maxUpstreamEntryValues)`
+    if (values > max) return `it has more than ${max} values (limit maxUpstreamEntryValues)`
   } catch {
     return `it is nested deeper than ${MAX_DEPTH} levels`
   }

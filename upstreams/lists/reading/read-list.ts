@@ -35,7 +35,7 @@ export async function readList (connection: Connection, kind: Kind, limits: List
     if (typeof nextCursor !== 'string') return gathering.list(`the cursor of the ${noun} list is not text: the list ends there`)
     if (nextCursor.length > MAX_CURSOR) return gathering.list(`a cursor of the ${noun} list has more than ${MAX_CURSOR} characters: the list ends there`)
     if (cursors.has(nextCursor)) return gathering.list(`a cursor of the ${noun} list came twice: the list ends there`)
-    if (pages >= limits.maxUpstreamPages) return gathering.list(`the ${noun} list has more than ${pages} pages (option maxUpstreamPages): the others are left out`)
+    if (pages >= limits.maxUpstreamPages) return gathering.list(`the ${noun} list has more than ${pages} pages (limit maxUpstreamPages): the others are left out`)
     cursors.add(nextCursor)
     cursor = nextCursor
   }
@@ -105,7 +105,7 @@ class Gathering {
     if (this.#entries.has(name as string)) return this.#leaveOut(name, 'there is one of that name before it')
     this.#length += length
     if (this.#entries.size >= this.#limits[option]) return this.#end(`the ${noun} list has more than ${this.#limits[option]} entries (option ${option}): the others are left out`)
-    if (this.#length > maxUpstreamList) return this.#end(`the ${noun} list is longer than ${maxUpstreamList} characters (option maxUpstreamList): the rest is left out`)
+    if (this.#length > maxUpstreamList) return this.#end(`the ${noun} list is longer than ${maxUpstreamList} characters (limit maxUpstreamList): the rest is left out`)
     const former = this.#former.get(name)
     this.#entries.set(name as string, isDeepStrictEqual(former, entry) ? former as Entry : entry as Entry)
     return true

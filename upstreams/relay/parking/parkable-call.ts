@@ -206,7 +206,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   }
 }
 
-const TOO_LARGE = 'its result came while the call waited for the client, and was too large to be kept (option maxParkedBytes)'
+const TOO_LARGE = 'its result came while the call waited for the client, and was too large to be kept (limit maxParkedBytes)'
 
 const sizeOf = (value: object): number => Buffer.byteLength(JSON.stringify(value))
 
