@@ -6,14 +6,15 @@ import { runScript } from '../matrix/run-script.js'
 import { remote } from '../matrix/transports.js'
 import { sharesOf, startNodes, withNodes } from '../support/nodes/three-nodes.js'
 import { FIXTURE } from '../support/process.js'
-import { revisions } from '../support/specification/revisions.js'
+import { modern, newestLegacy } from '../support/specification/revisions.js'
 
 const MATRIX = fileURLToPath(new URL('../matrix/fixture.js', import.meta.url))
 
 t.test('the matrix at three nodes behind nginx', withNodes, async t => {
   t.setTimeout(240_000)
   const three = await startNodes(t, { plugins: [FIXTURE, MATRIX], env: { PATCHBAY_PAGE_SIZE: '2' } })
-  for (const transport of remote) for (const revision of revisions) await runScript(t, three, transport, revision)
+  // How requests are routed does not depend on the revision but on its era; the matrix in one process has all of them.
+  for (const transport of remote) for (const revision of [newestLegacy, modern]) await runScript(t, three, transport, revision)
 
   await t.test('clients that use the same ids at the same time each get their own', async t => await useSameIds(t, three))
 
