@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
-import { GATEWAY_META } from '../../protocol/wire/meta.js'
+import { GATEWAY_META, metaOf } from '../../protocol/wire/meta.js'
 import { PreparedResult, resultToJson } from '../../protocol/wire/result.js'
 
 declare module './mcp.js' {
@@ -26,6 +26,6 @@ export default fp(async ({ mcp }) => {
 }, { name: 'patchbay-hops', dependencies: ['patchbay-mcp'] })
 
 function withHops (result: object | PreparedResult, hops: string[]): object {
-  const plain = result instanceof PreparedResult ? JSON.parse(resultToJson(result)) as object : result
-  return { ...plain, _meta: { [GATEWAY_META.hops]: hops } }
+  const plain = (result instanceof PreparedResult ? JSON.parse(resultToJson(result)) : result) as Record<string, unknown>
+  return { ...plain, _meta: { ...metaOf(plain), [GATEWAY_META.hops]: hops } }
 }
