@@ -59,7 +59,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       notUsed = leftOut.filter(({ alias }) => !entries.some(entry => entry.alias === alias))
       reportLeftOut(fastify, leftOut, entries)
       if (loading === undefined && entries.length === 0) return
-      await (loading ??= load())
+      await (loading ??= load().catch((error: unknown) => { loading = undefined; throw error }))
       await upstreams?.configure(entries)
     },
     hold: () => { isHeld = true },

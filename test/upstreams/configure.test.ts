@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { createClient, type Client, type Options } from '../../app.js'
 import type { ServerEntry } from '../../upstreams/server-entry.js'
 import type { Upstream } from '../../upstreams/ports.js'
+import { createEntry } from '../support/fake-upstream.js'
 import { gateway } from '../support/gateway.js'
 import { modern, newestLegacy } from '../support/specification/revisions.js'
 import { inTime, until } from '../support/wait.js'
@@ -113,3 +114,13 @@ for (const revision of [newestLegacy, modern]) {
     }
   })
 }
+
+t.test('a gateway that could not load its upstreams loads them with the next configuration', async t => {
+  const app = await gateway(t)
+  const { dispatcher } = app.mcp
+  Object.defineProperty(dispatcher, 'awaitTargetsWith', { configurable: true, value: () => { throw new Error('out of memory') } })
+  await t.rejects(app.mcp.upstreams.configure([createEntry()]), { message: 'out of memory' })
+  Reflect.deleteProperty(dispatcher, 'awaitTargetsWith')
+  await app.mcp.upstreams.configure([createEntry({ disabled: true })])
+  t.equal(app.mcp.upstreams.status().length, 1)
+})
