@@ -78,7 +78,7 @@ class StdioLink implements Link {
   }
 
   channelFor (request: LinkRequest): Channel {
-    this.#unasked.expect()
+    this.#unasked.expect(request.id)
     this.#decoder.expect(request)
     const { size } = this.#writer
     if (size === 0) return this.channel
