@@ -13,8 +13,6 @@ export interface RelayedCall {
   readonly caller: string
   /** The client; two calls of one client have the same, and so have two stateless calls of one principal, or of an anonymous caller on one connection. */
   readonly client: object
-  /** True when the client stays the same from one request to the next: it has a session, or a connection for all of its requests. */
-  readonly clientLasts: boolean
   /** True while a request of the client waits for its outcome; false while it is parked until the client comes back. */
   readonly isWaiting: boolean
   /** Progress of the request, as the upstream sent it. */

@@ -149,9 +149,8 @@ export class FakeCall implements RelayedCall {
   readonly asked: Array<{ method: string, params: Params, signal: AbortSignal }> = []
   readonly principal: string | undefined
   readonly client: object
-  readonly caller: string
+  caller: string
   answer: (method: string) => object | Promise<object> = () => ({ action: 'accept', content: {} })
-  clientLasts = true
   isAskable = true
   isWaiting = true
 

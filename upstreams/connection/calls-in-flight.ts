@@ -5,13 +5,7 @@ import type { Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { RelayedCall } from '../ports.js'
 
 interface InFlight { readonly call: RelayedCall, readonly channel: Channel }
-/** A call that was cancelled; `client` is undefined for one that does not stay the same from one request to the next. */
-interface Abandoned {
-  readonly principal: string | undefined | typeof UNKNOWN
-  readonly caller: string
-  readonly client: WeakRef<object> | undefined
-  readonly until: number
-}
+interface Abandoned { readonly caller: string | typeof UNKNOWN, readonly until: number }
 
 /** The caller of a cancelled call that is not remembered. */
 const UNKNOWN = Symbol('unknown caller')
@@ -52,12 +46,11 @@ export class CallsInFlight {
     const call = this.#calls.get(id)?.call
     if (call === undefined) return
     this.#forgetAbandoned()
-    const principal = this.#abandoned.size < MAX_ABANDONED ? call.principal : UNKNOWN
+    const caller = this.#abandoned.size < MAX_ABANDONED ? call.caller : UNKNOWN
     // Further ones share one place, which the latest of them renews.
-    const place = principal === UNKNOWN ? '' : id
+    const place = caller === UNKNOWN ? '' : id
     this.#abandoned.delete(place)
-    const client = call.clientLasts ? new WeakRef(call.client) : undefined
-    this.#abandoned.set(place, { principal, caller: call.caller, client, until: now() + ABANDONED_FOR })
+    this.#abandoned.set(place, { caller, until: now() + ABANDONED_FOR })
     this.remove(id)
   }
 
@@ -94,13 +87,13 @@ export class CallsInFlight {
     return calls.every(({ principal }) => principal === calls[0]?.principal)
   }
 
-  /** True when no call of these is of another client than the first, and none that was cancelled a moment ago may be. */
+  /** True when no call of these is of another client than the first, and none that was cancelled a moment ago of another caller. */
   #areOfOneClient (calls: readonly RelayedCall[]): boolean {
     const [first] = calls
     if (first === undefined) return true
     this.#forgetAbandoned()
     return this.#areOfOnePrincipal(calls) && calls.every(({ client }) => client === first.client) &&
-      [...this.#abandoned.values()].every(abandoned => isOfSameCaller(abandoned, first))
+      [...this.#abandoned.values()].every(({ caller }) => caller === first.caller)
   }
 
   #forgetAbandoned (): void {
@@ -110,10 +103,4 @@ export class CallsInFlight {
       this.#abandoned.delete(id)
     }
   }
-}
-
-/** A principal is one caller. Without one, clients that last are told apart, and others by their address: a client that closes a connection to cancel calls on another. */
-function isOfSameCaller ({ principal, caller, client }: Abandoned, call: RelayedCall): boolean {
-  if (principal !== call.principal || principal !== undefined) return principal === call.principal
-  return client === undefined ? !call.clientLasts && caller === call.caller : client.deref() === call.client
 }

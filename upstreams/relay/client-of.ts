@@ -15,15 +15,10 @@ const forgotten = new FinalizationRegistry<string>(name => {
  * principal, or the connection of an anonymous caller on this machine, unless a proxy may have brought others.
  */
 export function clientOf (call: Pick<Call, 'peer' | 'identity' | 'revision' | 'forwarded'>): object {
-  const { peer, identity: { principal, address } } = call
-  if (clientLasts(call)) return peer
+  const { peer, identity: { principal, address }, revision } = call
+  if (!revision.stateless || peer.transport !== 'http') return peer
   if (principal !== undefined) return objectFor(`=${principal}`)
   return address !== undefined && isLoopback(address) && !call.forwarded ? peer.connection ?? peer : peer
-}
-
-/** True when the client of a call stays the same from one request to the next. */
-export function clientLasts ({ peer, revision }: Pick<Call, 'peer' | 'revision'>): boolean {
-  return !revision.stateless || peer.transport !== 'http'
 }
 
 /** The caller of a call, as it is counted where callers share something: its principal, or its address. */

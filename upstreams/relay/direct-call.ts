@@ -3,7 +3,7 @@ import { errors } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { Connection, RelayedCall } from '../ports.js'
-import { callerOf, clientLasts, clientOf } from './client-of.js'
+import { callerOf, clientOf } from './client-of.js'
 import { expectCompletion } from './questions/completed-elicitations.js'
 import { forwardLog, forwardProgress } from './forward-notifications.js'
 import { faultOf, isRelayedQuestion, toClientParams, toUpstreamAnswer, type Question } from './questions/question.js'
@@ -30,10 +30,6 @@ export class DirectCall implements RelayedCall {
 
   get client (): object {
     return clientOf(this.#call)
-  }
-
-  get clientLasts (): boolean {
-    return clientLasts(this.#call)
   }
 
   progress (params: Params): void {

@@ -7,7 +7,7 @@ import { errors, isMcpError } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Connection, RelayedCall, UpstreamRequest } from '../../ports.js'
-import { callerOf, clientLasts, clientOf } from '../client-of.js'
+import { callerOf, clientOf } from '../client-of.js'
 import { OpenQuestions } from './open-questions.js'
 import type { ParkedCall, ParkedCalls } from './parked-calls.js'
 import { capabilityFor, isAnswerable, isRelayedQuestion, toClientParams, type Question } from '../questions/question.js'
@@ -26,7 +26,6 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   readonly upstream: string
   readonly principal: string | undefined
   readonly caller: string
-  readonly clientLasts: boolean
   readonly #parked: ParkedCalls
   readonly #questions = new OpenQuestions()
   readonly #cancellation = new Cancellation()
@@ -60,7 +59,6 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     this.#mayAsk = call.revision.mayRequestInput(call.method)
     this.#capabilities = call.capabilities
     this.#client = clientOf(call)
-    this.clientLasts = clientLasts(call)
     this.#parked = parked
   }
 
