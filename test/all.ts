@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { measureThisProcessOnly } from './support/coverage.js'
-import { tellRunner } from './tell-runner.js'
+import { noteFile, tellRunner } from './tell-runner.js'
 import { rememberAllTimers, rememberTimers, timersAwake } from './support/timers-awake.js'
 
 /** In milliseconds, for a test or for one step of it, if it has tests of its own. */
@@ -59,6 +59,7 @@ const waiting = new Map<string, Promise<void>>()
 /** Settles when the file is loaded, or when it waits for a test, since tests begin after all files. */
 async function load (file: string): Promise<void> {
   const waits = deferred()
+  noteFile(sourceOf(file))
   const restore = noticeWaiting(waits.resolve)
   const imported = import(new URL(file, FOLDER).href).then(() => {}, error => { t.test(`${sourceOf(file)} loads`, async () => { throw error }) })
   waiting.set(file, imported.finally(() => waiting.delete(file)))
@@ -66,6 +67,7 @@ async function load (file: string): Promise<void> {
   await Promise.race([imported, waits.promise])
   clearTimeout(timer)
   restore()
+  noteFile(undefined)
 }
 
 /** Calls back when a file uses the promise of a test on the root, as `await t.test(…)` does. Returns how to end that. */

@@ -43,17 +43,20 @@ function noticeTests (onTest: (test: object, file: string) => void): void {
   const { test } = t
   const noticing = (...args: Parameters<typeof test>): unknown => {
     const ran = test.apply(t, args)
-    if (ran.subtest != null) onTest(ran.subtest, callingFile())
+    if (ran.subtest != null) onTest(ran.subtest, loading ?? sourceOf(ran.subtest.options.at?.fileName ?? ''))
     return ran
   }
   t.test = Object.assign(noticing, test) as unknown as typeof test
 }
 
-/** The test file that is being run: what it shares with others may add its tests. */
-function callingFile (): string {
-  const { stackTraceLimit } = Error
-  Error.stackTraceLimit = 50
-  const [, path = ''] = /\/((?:[^/\s]+\/)*[^/\s]+\.test)\.[jt]s/.exec(new Error().stack ?? '') ?? []
-  Error.stackTraceLimit = stackTraceLimit
-  return `${path.replace(/^.*?(build\/)?test\//, 'test/')}.ts`
+/** The file that is being loaded: what it shares with others may add its tests. One that waited for a test adds the next ones later. */
+let loading: string | undefined
+
+/** Says which file adds tests from now on, until the next call. */
+export function noteFile (file: string | undefined): void {
+  loading = file
+}
+
+function sourceOf (compiled: string): string {
+  return compiled.replaceAll('\\', '/').replace(/^.*?(?:build\/)?test\//, 'test/').replace(/js$/, 'ts')
 }

@@ -112,9 +112,9 @@ export const errors = {
     'PATCHBAY_NOT_WAITING', codes.invalidParams,
     `Invalid params: the call to the upstream server ${upstream} does not wait for this answer any more (${reason}); send the request again without requestState`,
     { data: { upstream, reason } }),
-  /** A question of an upstream server is refused, because as many calls wait for answers as an option allows. Remedy: answer some of them, or raise the option. */
-  tooManyParked: (option: string, max: number) => internal(
-    'PATCHBAY_TOO_MANY_PARKED', `As many calls wait for answers of clients as option ${option} allows (${max})`, { data: { max } }),
+  /** A question of an upstream server is refused, because as many calls wait for answers as a limit allows. Remedy: answer some of them, or raise the limit. */
+  tooManyParked: (limit: string, max: number) => internal(
+    'PATCHBAY_TOO_MANY_PARKED', `As many calls wait for answers of clients as limit ${limit} allows (${max})`, { data: { max } }),
   /** A question of an upstream server is refused, because what is kept for calls that wait for answers would be too much. Remedy: answer some of them, or raise `maxParkedBytes`. */
   tooManyParkedBytes: (max: number) => internal(
     'PATCHBAY_TOO_MUCH_PARKED', `The calls that wait for answers of clients take as many bytes as limit maxParkedBytes allows (${max})`, { data: { max } }),

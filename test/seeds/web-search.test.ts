@@ -76,7 +76,7 @@ t.test('the search server of the documents', async t => {
   const { url } = await service(t, (request, response) => {
     if (!/never/.test(request.url ?? '')) response.writeHead(200, { 'content-type': 'text/html; charset=UTF-8' }).end(three)
   })
-  const env = { PATCHBAY_SEARCH_URL: url, PATCHBAY_LIMITS: 'searchTimeout=500' }
+  const env = { PATCHBAY_SEARCH_URL: url, PATCHBAY_LIMITS: 'searchTimeout=1500' }
   const served = await serve(t, { args: ['--plugin', PLACEHOLDERS], env })
   // Its author called it so.
   const named = await serve(t, { env: { ...env, PATCHBAY_NAME: 'mcp-secure-local' } })

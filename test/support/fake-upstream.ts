@@ -149,7 +149,7 @@ export class FakeCall implements RelayedCall {
   readonly asked: Array<{ method: string, params: Params, signal: AbortSignal }> = []
   readonly principal: string | undefined
   readonly client: object
-  caller: string
+  readonly caller: string
   answer: (method: string) => object | Promise<object> = () => ({ action: 'accept', content: {} })
   isAskable = true
   isWaiting = true

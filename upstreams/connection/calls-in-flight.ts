@@ -5,7 +5,7 @@ import type { Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { RelayedCall } from '../ports.js'
 
 interface InFlight { readonly call: RelayedCall, readonly channel: Channel }
-interface Abandoned { readonly caller: string | typeof UNKNOWN, readonly until: number }
+interface Abandoned { readonly principal: string | undefined | typeof UNKNOWN, readonly until: number }
 
 /** The caller of a cancelled call that is not remembered. */
 const UNKNOWN = Symbol('unknown caller')
@@ -46,11 +46,11 @@ export class CallsInFlight {
     const call = this.#calls.get(id)?.call
     if (call === undefined) return
     this.#forgetAbandoned()
-    const caller = this.#abandoned.size < MAX_ABANDONED ? call.caller : UNKNOWN
+    const principal = this.#abandoned.size < MAX_ABANDONED ? call.principal : UNKNOWN
     // Further ones share one place, which the latest of them renews.
-    const place = caller === UNKNOWN ? '' : id
+    const place = principal === UNKNOWN ? '' : id
     this.#abandoned.delete(place)
-    this.#abandoned.set(place, { caller, until: now() + ABANDONED_FOR })
+    this.#abandoned.set(place, { principal, until: now() + ABANDONED_FOR })
     this.remove(id)
   }
 
@@ -87,13 +87,13 @@ export class CallsInFlight {
     return calls.every(({ principal }) => principal === calls[0]?.principal)
   }
 
-  /** True when no call of these is of another client than the first, and none that was cancelled a moment ago of another caller. */
+  /** True when no call of these is of another client than the first, and none that was cancelled a moment ago of another principal. */
   #areOfOneClient (calls: readonly RelayedCall[]): boolean {
     const [first] = calls
     if (first === undefined) return true
     this.#forgetAbandoned()
     return this.#areOfOnePrincipal(calls) && calls.every(({ client }) => client === first.client) &&
-      [...this.#abandoned.values()].every(({ caller }) => caller === first.caller)
+      [...this.#abandoned.values()].every(({ principal }) => principal === first.principal)
   }
 
   #forgetAbandoned (): void {

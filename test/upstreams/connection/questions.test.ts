@@ -115,21 +115,6 @@ t.test('a question after the cancellation of a call is not put to the client of 
   t.strictSame([running.asked.length, running.logged.length], [1, 0])
 })
 
-t.test('anonymous callers of other addresses are told apart when a call was cancelled', async t => {
-  for (const [address, answer] of [['192.0.2.7', { id: 'q', error: { message: /several clients/ } }], ['local', { id: 'q', result: ANSWER }]] as const) {
-    const [cancelled, running] = [new FakeCall(), new FakeCall()]
-    cancelled.caller = address
-    const { upstream: { link }, connection } = await busy(t, [running])
-    const end = new AbortController()
-    const request = connection.request({ method: 'tools/call', params: {}, call: cancelled, signal: end.signal })
-    await until(() => link.received.filter(({ method }) => method === 'tools/call').length === 2)
-    end.abort()
-    await t.rejects(request)
-    link.send({ id: 'q', ...question })
-    t.match(await link.answers.next(), answer)
-  }
-})
-
 t.test('a question after the cancellation of a call is put to the same client during its next call', async t => {
   const client = {}
   const { upstream: { link }, connection } = await busy(t, [new FakeCall('ada', client)])

@@ -104,7 +104,7 @@ class Gathering {
     if (wrong !== undefined) return this.#leaveOut(name, wrong)
     if (this.#entries.has(name as string)) return this.#leaveOut(name, 'there is one of that name before it')
     this.#length += length
-    if (this.#entries.size >= this.#limits[option]) return this.#end(`the ${noun} list has more than ${this.#limits[option]} entries (option ${option}): the others are left out`)
+    if (this.#entries.size >= this.#limits[option]) return this.#end(`the ${noun} list has more than ${this.#limits[option]} entries (limit ${option}): the others are left out`)
     if (this.#length > maxUpstreamList) return this.#end(`the ${noun} list is longer than ${maxUpstreamList} characters (limit maxUpstreamList): the rest is left out`)
     const former = this.#former.get(name)
     this.#entries.set(name as string, isDeepStrictEqual(former, entry) ? former as Entry : entry as Entry)
