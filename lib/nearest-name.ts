@@ -56,7 +56,7 @@ class Comparison {
   work = 0
   readonly #name: string
   /** The last three rows of the table of distances between beginnings; the first is written over next. */
-  #rows: [Uint16Array, Uint16Array, Uint16Array]
+  readonly #rows: [Uint16Array, Uint16Array, Uint16Array]
 
   constructor (name: string) {
     this.#name = name

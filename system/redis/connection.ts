@@ -96,7 +96,7 @@ export class RedisLink {
     await this.#send(async () => await this.#client.subscribe(channel, listener))
   }
 
-  /** Ends all subscriptions: a message that is published after it settles counts as received by no one here. */
+  /** Ends all subscriptions: a message that is published after it settles is not received here, and its sender is told so. */
   async unsubscribe (): Promise<void> {
     await this.#send(async () => await this.#client.unsubscribe())
   }

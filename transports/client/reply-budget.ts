@@ -99,7 +99,7 @@ export class ReplyBudget {
     // What one has kept may end others.
     for (const reply of this.#waiting()) if (reply.isPaused && this.#mayGoOn(reply, true)) reply.resume()
     // What was kept may have come at once, and be paused again.
-    if (this.#waiting().length > 0) return
+    for (const { isPaused } of this.#replies) if (isPaused) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }
