@@ -13,6 +13,9 @@ const REQUIRE = "import { createRequire as __createRequire } from 'node:module';
 /** Loads Ajv for the dialect that is asked for. */
 const AJV = "module.exports = { 'draft-07': () => require('ajv').default, '2020-12': () => require('ajv/dist/2020.js').default }"
 
+/** The build of jsonc-parser whose imports a bundler sees. */
+const JSONC_PARSER = "export * from './node_modules/jsonc-parser/lib/esm/main.js'"
+
 /** The one function of the Redis client that is used. */
 const REDIS = "export { createClient } from '@redis/client'"
 
@@ -30,8 +33,7 @@ const shared = {
   sourcesContent: false,
   logLevel: 'warning',
   // A file of tools/ that imports the package by its name gets this code, not a second copy.
-  // The other build of jsonc-parser hides its imports.
-  alias: { 'mcp-patchbay': './app.ts', 'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js' },
+  alias: { 'mcp-patchbay': './app.ts' },
   metafile: true
 }
 const common = { ...shared, format: 'cjs', outExtension: { '.js': '.cjs' } }
@@ -52,6 +54,7 @@ const made = await Promise.all([
   build({ ...shared, entryPoints: ['loader/module-hooks.ts'], outfile: 'dist/module-hooks.js', format: 'esm', external: ['@swc/wasm-typescript'] }),
   build({ ...common, entryPoints: LATE.map(name => ({ in: name, out: fileOf(name) })), outdir: 'dist/late' }),
   build({ ...common, stdin: { contents: AJV, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/ajv.cjs' }),
+  build({ ...common, stdin: { contents: JSONC_PARSER, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/jsonc-parser.cjs' }),
   build({ ...common, stdin: { contents: REDIS, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/redis-client.cjs' }),
   build({ ...common, stdin: { contents: UNDICI, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/undici.cjs' }),
   // These two find their programs and libraries in the folder above their own.

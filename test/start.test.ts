@@ -47,7 +47,7 @@ t.test('a launch over stdio loads a handful of files, and nothing of what it doe
   t.strictSame(packagesOf(files), [], 'no package that is not bundled')
   t.ok(files.some(file => file.endsWith('.node')), 'SQLite, so a data file was opened')
   t.notOk(files.some(file => /[\\/]late[\\/]|http-server|access-token|results-page|file-type|console/.test(relative(dirname(SHIPPED), file))), `no HTTP, console, WebSocket, tokens, pages or file types: ${files.join(' ')}`)
-  t.ok(files.length <= 26, `${files.length} files: ${files.join(' ')}`)
+  t.ok(files.length <= 24, `${files.length} files: ${files.join(' ')}`)
 })
 
 t.test('Ajv is loaded when the first error text is needed', async t => {
@@ -82,7 +82,7 @@ for (const args of [['--version'], ['--help'], ['key', 'me']]) {
   t.test(`patchbay ${args.join(' ')} does not load a server`, async t => {
     const files = await filesOf(t, args)
     t.strictSame(packagesOf(files), [])
-    t.ok(files.length > 0 && files.length <= 12, files.join(' '))
+    t.ok(files.length > 0 && files.length <= 8, files.join(' '))
     t.notOk(files.some(file => /app\.js$/.test(file)), 'not even Fastify')
   })
 }

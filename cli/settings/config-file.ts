@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Place } from '../../lib/place-in-text.js'
 import { isObject } from '../../protocol/wire/json.js'
-import { JsonError, placesOf, repeatedNames } from './json-places.js'
+import { JsonError, placesOf, repeatedNames, type Place } from './json-places.js'
 import { resolvePaths } from './paths.js'
 import type { Source } from './source.js'
 

@@ -6,6 +6,9 @@ const FOLDERS = ['tools', 'resources', 'prompts']
 /** Packages that Fastify loads at every start and most gateways do not use. They are loaded on first call. */
 export const LATE = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
 
+/** jsonc-parser for cli/settings/, which every start loads: the package itself is loaded with the first config file. */
+const JSONC_PARSER = ['printParseErrorCode', 'visit'].map(name => `export const ${name} = (...given) => require('./late/jsonc-parser.cjs').${name}(...given)`).join('\n')
+
 /** Node.js modules that dependencies load at every start, that are slow to load and mostly not used. They are loaded on first access. */
 const LATE_BUILTINS = ['child_process', 'dns', 'http2', 'https', 'perf_hooks', 'tls', 'v8', 'vm', 'worker_threads']
 
@@ -32,8 +35,10 @@ export const standIns = {
     onResolve({ filter: /^fastify$/ }, ({ path, importer }) => /pino[\\/]lib[\\/]transport\.js$/.test(importer) ? { path, external: true } : undefined)
     onResolve({ filter: /^clipboardy$/ }, () => ({ path: './late/clipboardy.js', external: true }))
     onResolve({ filter: /^@redis\/client$/ }, () => ({ path: './late/redis-client.cjs', external: true }))
+    onResolve({ filter: /^jsonc-parser$/ }, ({ path, importer }) => /json-places\.ts$/.test(importer) ? { path, namespace: 'jsonc' } : { path: './late/jsonc-parser.cjs', external: true })
+    onLoad({ filter: /./, namespace: 'jsonc' }, () => ({ contents: JSONC_PARSER }))
     onResolve({ filter: /^undici$/ }, () => ({ path: './late/undici.cjs', external: true }))
-    onLoad({ filter: /[\\/](upstreams|transports[\\/]client|protocol[\\/]watch|plugins[\\/]observability)[\\/].*\.ts$/ }, ({ path }) => lateParts.has(path) ? { contents: `import '${fileURLToPath(new URL('app.ts', root))}'\n${readFileSync(path, 'utf8')}`, loader: 'ts' } : undefined)
+    onLoad({ filter: /[\\/](upstreams|transports[\\/]client|protocol[\\/]watch|plugins[\\/]observability|stores)[\\/].*\.ts$/ }, ({ path }) => lateParts.has(path) ? { contents: `import '${fileURLToPath(new URL('app.ts', root))}'\n${readFileSync(path, 'utf8')}`, loader: 'ts' } : undefined)
     replace(LATE, latePackage)
     replace(LATE_BUILTINS.flatMap(name => [name, `node:${name}`]), lateBuiltin)
     // The CommonJS build of the package loads much faster than its ES module.
@@ -55,7 +60,7 @@ export function fileOf (name) {
 const root = new URL('../..', import.meta.url)
 
 /**
- * The files about upstream servers and watchers that are imported when they are needed. In the bundle they import app.ts, which is loaded by then: what they
+ * The files about upstream servers, watchers and stores that are imported when they are needed. In the bundle they import app.ts, which is loaded by then: what they
  * share with it would otherwise be cut into more files, which every start has to load.
  */
 function findLateParts () {

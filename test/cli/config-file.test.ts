@@ -25,14 +25,18 @@ const NOT_JSON: Array<[text: string, expected: string]> = [
   ['{ port: 9000 }', 'line 1, column 3: a name in double quotes is expected: port'],
   ['{\n  "port": 1,\n}', 'line 3, column 1: there is a comma too many before this: }'],
   ['{\n  "roots": ["a",]\n}', 'line 2, column 17: there is a comma too many before this: ]'],
-  ['{\n  "port": 1\n  "host": "::1"\n}', 'line 3, column 3: a comma or } is missing before this: "'],
+  ['{\n  "port": 1\n  "host": "::1"\n}', 'line 3, column 3: a comma is missing before this: "'],
   ['{\n  // my port\n  "port": 1\n}', 'line 2, column 3: JSON has no comments'],
   ["{ 'port': 1 }", 'line 1, column 3: JSON has no other quotes than "'],
   ['{ "port" 1 }', 'line 1, column 10: a colon is missing before this: 1'],
   ['{ "port": }', 'line 1, column 11: a value is missing before this: }'],
-  ['{ "port": 01 }', 'line 1, column 11: this is not JSON: 01'],
+  ['{ "port": 01 }', 'line 1, column 12: this is not JSON: 1'],
   ['{ "port": 1', 'line 1, column 12: the JSON ends too early'],
   ['', 'line 1, column 1: the JSON ends too early'],
+  ['{ "host": "a\nb" }', 'line 1, column 11: the " at the end of this string is missing: "'],
+  ['{ "host": "a\tb" }', 'line 1, column 11: this string has a control character, which is written as in "\\n": "'],
+  ['{ "dataDir": "a\\\\C:\\Users" }', 'line 1, column 20: a \\ in a string is written \\\\, as in "C:\\\\Users"'],
+  ['{ "dataDir": "C:\\users" }', 'line 1, column 17: a \\ in a string is written \\\\, as in "C:\\\\Users"'],
   ['{} {}', 'line 1, column 4: the JSON value ends before this: {']
 ]
 

@@ -1,5 +1,4 @@
 import { findNodeAtLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
-import { placeFinder } from '../../../lib/place-in-text.js'
 import { DocumentError, type Document, type Repeated } from './document.js'
 
 /** Parses JSON with comments and commas at the end, which several clients allow. Throws a DocumentError at the first mistake. */
@@ -7,8 +6,7 @@ export function parseJsonc (text: string): Document {
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: true })
   const [first] = errors
-  const placeOf = placeFinder(text)
-  const lineAt: LineAt = offset => placeOf(offset).line
+  const lineAt = lineFinder(text)
   if (first !== undefined) throw new DocumentError(lineAt(first.offset), `this is not JSON (${describe(first)})`)
   if (root === undefined) throw new DocumentError(undefined, 'it holds no JSON')
   return { value: valueOf(root), lineOf: path => lineOf(lineAt, root, path), repeatedAt: path => repeatedAt(lineAt, root, path) }
@@ -30,6 +28,21 @@ function valueOf (node: Node): unknown {
 }
 
 type LineAt = (offset: number) => number
+
+/** Finds the lines of offsets in a text, counted from 1, in a time that hardly grows with the text. */
+function lineFinder (text: string): LineAt {
+  let starts: number[] | undefined
+  return offset => {
+    starts ??= [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)]
+    let [low, high] = [0, starts.length]
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
+      if ((starts[middle] ?? 0) <= offset) low = middle
+      else high = middle
+    }
+    return low + 1
+  }
+}
 
 /** The line of a value, or of the innermost one around it. */
 function lineOf (lineAt: LineAt, root: Node, path: readonly string[]): number | undefined {
