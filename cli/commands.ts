@@ -1,4 +1,4 @@
-import { visible } from '../lib/visible.js'
+import { visible } from '../lib/one-line.js'
 import { didYouMean } from '../lib/nearest-name.js'
 import { resolveOptions, type Options } from '../options.js'
 import { OptionsError } from '../options/mistakes.js'

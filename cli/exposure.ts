@@ -1,5 +1,5 @@
 import type { Options } from '../options.js'
-import { isLoopback } from '../lib/network/loopback.js'
+import { isLoopback } from '../lib/network.js'
 
 type Checked = Pick<Options, 'http' | 'stdio' | 'host' | 'port' | 'allowedHosts' | 'trustProxy' | 'apiKeys' | 'oauth' | 'allowAnonymous'>
 

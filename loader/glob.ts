@@ -1,6 +1,5 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { lstatSync, readdirSync, statSync, type Stats } from 'node:fs'
 import { join, parse } from 'node:path'
-import { statOf } from '../lib/stat-of.js'
 
 /** The files that a pattern names, sorted, and the folders in which others of them may come to be. */
 export interface Matches { files: string[], folders: string[] }
@@ -60,3 +59,12 @@ function isFolder (path: string): boolean {
 }
 
 const isLink = (path: string): boolean => lstatSync(path).isSymbolicLink()
+
+/** What a path leads to; undefined if that cannot be found out: nothing is there, a link leads in a circle, a folder above is not readable. */
+export function statOf (path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
+}

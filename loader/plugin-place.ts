@@ -1,9 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { didYouMean } from '../lib/nearest-name.js'
-import { findFiles, isGlob } from './glob.js'
+import { findFiles, isGlob, statOf } from './glob.js'
 import { isInstalled, isPackageName, packageEntry } from './package-entry.js'
-import { statOf } from '../lib/stat-of.js'
 
 /** The names that a file of an author may end with. */
 export const PLUGIN_FILE = /\.(?:[mc]?js|m?ts)$/

@@ -1,4 +1,4 @@
-import { isLoopback } from '../lib/network/loopback.js'
+import { isLoopback } from '../lib/network.js'
 
 interface Place { http: boolean, host: string }
 

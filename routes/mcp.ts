@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { wantsWebSocket } from '../lib/network/upgrade-request.js'
+import { wantsWebSocket } from '../lib/websocket.js'
 import { isForwarded } from '../protocol/http/forwarded.js'
 import { httpErrors } from '../protocol/http/http-errors.js'
 import { acceptsBoth } from '../transports/http/headers.js'

@@ -1,4 +1,4 @@
-import { now } from '../lib/time/clock.js'
+import { now } from '../lib/time.js'
 import type { Nodes } from '../protocol/nodes/nodes.js'
 import type { SessionStore, Store, StoreObserver, Values } from '../protocol/store.js'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
-import { now } from '../lib/time/clock.js'
+import { now } from '../lib/time.js'
 import { tool } from '../protocol/definitions/tool.js'
 
 export default tool({

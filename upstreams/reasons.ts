@@ -1,4 +1,4 @@
-import { isLoopback } from '../lib/network/loopback.js'
+import { isLoopback } from '../lib/network.js'
 import type { Call } from '../protocol/dispatch/call.js'
 import { ADMIN_SCOPE } from '../protocol/wire/identity.js'
 

@@ -1,4 +1,4 @@
-import { tryDecode } from '../lib/network/try-decode.js'
+import { tryDecode } from '../lib/network.js'
 import type { ServerEntry } from './server-entry.js'
 
 /** Hides the secrets of one server in a text. */

@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import type { FastifyBaseLogger } from 'fastify'
 import { describeThrown } from '../../lib/one-line.js'
-import { withTimeout } from '../../lib/time/with-timeout.js'
+import { withTimeout } from '../../lib/time.js'
 import type { LogLines } from '../../system/process/log-lines.js'
 import { expectSignals } from './signals.js'
 

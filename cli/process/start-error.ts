@@ -1,5 +1,4 @@
-import { oneLine } from '../../lib/one-line.js'
-import { visible } from '../../lib/visible.js'
+import { oneLine, visible } from '../../lib/one-line.js'
 import { OptionsError } from '../../options/mistakes.js'
 import { SettingsError } from '../settings/source.js'
 

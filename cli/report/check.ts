@@ -1,6 +1,6 @@
 import { pino } from 'pino'
-import { withTimeout } from '../../lib/time/with-timeout.js'
-import { visible } from '../../lib/visible.js'
+import { withTimeout } from '../../lib/time.js'
+import { visible } from '../../lib/one-line.js'
 import { LoadTimeout } from '../../loader/register-plugin.js'
 import { flatten, type Options } from '../../options.js'
 import { OptionsError } from '../../options/mistakes.js'

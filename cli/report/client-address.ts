@@ -1,4 +1,4 @@
-import { isLoopback } from '../../lib/network/loopback.js'
+import { isLoopback } from '../../lib/network.js'
 import type { Options } from '../../options.js'
 
 export type Addressed = Pick<Options, 'host' | 'allowedHosts' | 'prefix' | 'apiKeys' | 'oauth'>

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import type { FastifyInstance } from 'fastify'
 import { didYouMean } from '../../lib/nearest-name.js'
-import { visible } from '../../lib/visible.js'
+import { visible } from '../../lib/one-line.js'
 import { flatten, type Options } from '../../options.js'
 import { OptionsError } from '../../options/mistakes.js'
 import { describeStartError } from '../process/start-error.js'

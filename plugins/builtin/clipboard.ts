@@ -3,7 +3,7 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { ClipboardError } from '../../system/clipboard/clipboard-error.js'
 import { Clipboard } from '../../system/clipboard/clipboard.js'
-import { isLoopback } from '../../lib/network/loopback.js'
+import { isLoopback } from '../../lib/network.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
 import { isFault } from '../../protocol/dispatch/observed/observers.js'
 import { isObject } from '../../protocol/wire/json.js'

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import { didYouMean } from '../../lib/nearest-name.js'
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { ADMIN_SCOPE } from '../../protocol/wire/identity.js'
 import type { Mcp } from '../core/mcp.js'

@@ -5,7 +5,7 @@ import type { CallListener, EndListener, LogListener, RefusalListener } from '..
 import type { Sealer } from '../../protocol/questions/seal.js'
 import { prefixSpaces, type Store } from '../../protocol/store.js'
 import type { Limits } from '../../protocol/wire/limits.js'
-import { closeHookBudget } from '../../lib/time/close-budget.js'
+import { closeHookBudget } from '../../lib/time.js'
 import { heapLimit } from '../../system/process/memory.js'
 
 declare module 'fastify' {

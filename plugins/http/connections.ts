@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { RecycledSet } from '../../lib/recycled-set.js'
+import { RecycledSet } from '../../lib/recycled.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {

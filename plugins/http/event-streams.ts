@@ -1,8 +1,8 @@
 import type { FastifyReply, onSendHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
-import { EventStream, formatEvent, unnamed, type EventName, type QueueLimits } from '../../lib/network/event-stream.js'
+import { EventStream, formatEvent, unnamed, type EventName, type QueueLimits } from './event-streams/event-stream.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
-import { closeHookBudget } from '../../lib/time/close-budget.js'
+import { closeHookBudget } from '../../lib/time.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import type { Sink } from '../../protocol/sessions/streams/sink.js'
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import { serveWithoutUpgrade, wantsWebSocket } from '../../lib/network/upgrade-request.js'
+import { serveWithoutUpgrade, wantsWebSocket } from '../../lib/websocket.js'
 
 type UpgradeListener = (request: IncomingMessage, socket: Socket, head: Buffer) => void
 

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import ws, { type WebSocket } from '@fastify/websocket'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { answerPings } from '../../lib/network/answer-pings.js'
-import { closeHookBudget } from '../../lib/time/close-budget.js'
+import { answerPings } from '../../lib/websocket.js'
+import { closeHookBudget } from '../../lib/time.js'
 
 /** How long ws waits for the client's close frame, in milliseconds. */
 const CLOSE_TIMEOUT = 2_000

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import { subjectOf } from '../../protocol/dispatch/observed/call-facts.js'
-import { withTimeout } from '../../lib/time/with-timeout.js'
+import { withTimeout } from '../../lib/time.js'
 
 export interface TracingOptions {
   /** Undefined: when an OpenTelemetry SDK is registered. */

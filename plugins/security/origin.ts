@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type HttpError } from '../../protocol/http/http-error.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
-import { isLoopback } from '../../lib/network/loopback.js'
+import { isLoopback } from '../../lib/network.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {

@@ -1,4 +1,4 @@
-import { tryDecode } from '../../lib/network/try-decode.js'
+import { tryDecode } from '../../lib/network.js'
 
 /** The values of a template's variables, decoded. The parts of an exploded variable are joined by commas. */
 export type Variables = Record<string, string>

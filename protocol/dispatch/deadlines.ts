@@ -1,4 +1,4 @@
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 import { errors, type McpError } from '../wire/errors.js'
 import type { Limits } from '../wire/limits.js'
 
@@ -14,7 +14,7 @@ export interface TimedCall {
 /** Gives up calls whose time is up, with one timer for all: nearly every call is answered long before it is due. */
 export class Deadlines {
   readonly limits: Limits
-  // A linked list, the newest entry first, because a Set would keep calls reachable: see lib/recycled-set.ts.
+  // A linked list, the newest entry first, because a Set would keep calls reachable: see lib/recycled.ts.
   #newest: DeadlineEntry | undefined
   readonly #report: (error: unknown) => void
   #timer: NodeJS.Timeout | undefined

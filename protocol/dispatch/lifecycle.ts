@@ -1,6 +1,6 @@
 import { Listeners } from '../../lib/listeners.js'
-import { RecycledSet } from '../../lib/recycled-set.js'
-import { withTimeout } from '../../lib/time/with-timeout.js'
+import { RecycledSet } from '../../lib/recycled.js'
+import { withTimeout } from '../../lib/time.js'
 import type { Peer } from '../peer/peer.js'
 import type { Observers } from './observed/observers.js'
 

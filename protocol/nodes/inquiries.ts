@@ -1,4 +1,4 @@
-import { withTimeout } from '../../lib/time/with-timeout.js'
+import { withTimeout } from '../../lib/time.js'
 import type { NodeMessage, NodeQuestion, NodeQuestions } from './message.js'
 import type { Nodes } from './nodes.js'
 

@@ -1,4 +1,4 @@
-import { Cancellation } from '../../lib/calls/cancellation.js'
+import { Cancellation } from '../../lib/abort.js'
 import type { AnswererMessage, LongQuestion, LongQuestions, NodeMessage } from './message.js'
 import type { Nodes } from './nodes.js'
 

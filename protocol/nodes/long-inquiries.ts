@@ -1,4 +1,4 @@
-import type { Cancellation } from '../../lib/calls/cancellation.js'
+import type { Cancellation } from '../../lib/abort.js'
 import type { AnswererMessage, AskerMessage, LongQuestion, NodeMessage } from './message.js'
 import type { Nodes } from './nodes.js'
 

@@ -1,6 +1,5 @@
-import type { Cancellation } from '../../lib/calls/cancellation.js'
-import { onAbort } from '../../lib/on-abort.js'
-import { RecycledMap } from '../../lib/calls/recycled-map.js'
+import { onAbort, type Cancellation } from '../../lib/abort.js'
+import { RecycledMap } from '../../lib/recycled.js'
 import type { Channel } from '../wire/channel.js'
 import { fromWire, type WireError } from '../wire/errors.js'
 import { encodeNotification, encodeRequest, encodeRequestWith, type Id, type Response } from '../wire/jsonrpc.js'

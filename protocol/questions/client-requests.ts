@@ -1,5 +1,5 @@
-import { createAbortController, onAbort } from '../../lib/on-abort.js'
-import { now } from '../../lib/time/clock.js'
+import { createAbortController, onAbort } from '../../lib/abort.js'
+import { now } from '../../lib/time.js'
 import type { Channel } from '../wire/channel.js'
 import { REINITIALIZED, type Conversation } from '../peer/conversation.js'
 import { errors } from '../wire/errors.js'

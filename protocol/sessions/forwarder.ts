@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 import { DELIVERY_TIMEOUT, type Inquiries } from '../nodes/inquiries.js'
 import type { PassedMessage } from '../nodes/message.js'
 import type { Nodes } from '../nodes/nodes.js'

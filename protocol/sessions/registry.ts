@@ -1,4 +1,4 @@
-import { withTimeout } from '../../lib/time/with-timeout.js'
+import { withTimeout } from '../../lib/time.js'
 import { httpErrors } from '../http/http-errors.js'
 import type { PeerOptions } from '../peer/peer-options.js'
 import { negotiate } from '../revisions/table.js'

@@ -1,5 +1,5 @@
 import { Counter } from '../../lib/counter.js'
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 import type { Session } from './session.js'
 
 /** After how many milliseconds without its client a session may be ended in favour of a new one: unused since `initialize`, or used. */

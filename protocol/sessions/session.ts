@@ -1,5 +1,5 @@
 import type { Channel } from '../wire/channel.js'
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 import { Peer } from '../peer/peer.js'
 import { agreementOf, applyAgreement } from './stored/agreement.js'
 import { isAnnouncement, JoiningAnnouncements, WaitingAnnouncements, type Announcement } from './announcements.js'

@@ -1,5 +1,4 @@
-import { now } from '../../lib/time/clock.js'
-import { ClockStep } from '../../lib/time/clock-step.js'
+import { ClockStep, now } from '../../lib/time.js'
 import type { Session } from './session.js'
 import type { StoredSessions } from './stored/stored-sessions.js'
 

@@ -1,5 +1,4 @@
-import { now } from '../../lib/time/clock.js'
-import { ClockStep } from '../../lib/time/clock-step.js'
+import { ClockStep, now } from '../../lib/time.js'
 import type { Call } from '../dispatch/call.js'
 import type { CallOutcome } from '../dispatch/call-response.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'

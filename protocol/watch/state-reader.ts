@@ -1,4 +1,4 @@
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import { CallsInFlight } from './calls-in-flight.js'
 import { ConnectedClients } from './connected-clients.js'

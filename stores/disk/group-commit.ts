@@ -1,5 +1,5 @@
 import type { DatabaseSyncInstance as Database, StatementSyncInstance as Statement } from '@photostructure/sqlite'
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 import { isMcpError } from '../../protocol/wire/errors.js'
 import { isBusy } from './failure.js'
 

@@ -1,5 +1,5 @@
 import { randomToken } from '../../lib/random-token.js'
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 import type { RedisConnection } from './connection.js'
 
 /** In milliseconds: for how long a node counts as alive after it wrote that it is, and how often it does. */

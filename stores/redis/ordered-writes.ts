@@ -1,5 +1,5 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
-import { withTimeout } from '../../lib/time/with-timeout.js'
+import { withTimeout } from '../../lib/time.js'
 import { errors } from '../../protocol/wire/errors.js'
 
 /** Runs the script of a write. Both arguments are numbers of writes: of this one, and of the one before it that has no reply yet, or 0. */

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { now } from '../../lib/time/clock.js'
-import { withTimeout } from '../../lib/time/with-timeout.js'
+import { now, withTimeout } from '../../lib/time.js'
 import type { AppendOptions, Appended, LoggedEvent, NumberedEvent, Replay, StreamNews } from '../../protocol/store.js'
 import type { RedisConnection } from './connection.js'
 import type { Keys } from './keys.js'

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ChildProcess } from 'node:child_process'
 import { subscribe } from 'node:diagnostics_channel'
-import { unlessAborted } from '../../lib/time/unless-aborted.js'
+import { unlessAborted } from '../../lib/abort.js'
 
 interface Job { signal: AbortSignal, children: Set<ChildProcess> }
 

@@ -1,5 +1,4 @@
-import { isLoopback } from '../../lib/network/loopback.js'
-import { readBounded } from '../../lib/network/read-bounded.js'
+import { isLoopback, readBounded } from '../../lib/network.js'
 
 const TIMEOUT = 5_000
 const MAX_BYTES = 512 * 1024

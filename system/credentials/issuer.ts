@@ -1,4 +1,4 @@
-import { isLoopback } from '../../lib/network/loopback.js'
+import { isLoopback } from '../../lib/network.js'
 import { fetchJson, isSafe } from './fetch-json.js'
 
 const TIMEOUT = 5_000

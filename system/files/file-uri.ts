@@ -1,6 +1,6 @@
 import { sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { tryDecode } from '../../lib/network/try-decode.js'
+import { tryDecode } from '../../lib/network.js'
 
 /** The URI of a folder, with a slash at its end. */
 export const folderUri = (path: string): string => pathToFileURL(path.endsWith(sep) ? path : path + sep).href

@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
-import { isLoopback } from '../../lib/network/loopback.js'
+import { isLoopback } from '../../lib/network.js'
 
 /** Stands for all callers whose proxy sent something that is not an address. */
 const NO_ADDRESS = 'no address'

@@ -1,5 +1,5 @@
 import type { RedisClientType } from '@redis/client'
-import { withTimeout } from '../../lib/time/with-timeout.js'
+import { withTimeout } from '../../lib/time.js'
 import { describeFailure } from './failure.js'
 import { ReplyWatch } from './reply-watch.js'
 

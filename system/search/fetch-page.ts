@@ -1,5 +1,5 @@
 import { MIMEType, TextDecoder } from 'node:util'
-import { readBounded } from '../../lib/network/read-bounded.js'
+import { readBounded } from '../../lib/network.js'
 import { connectionFailure, SearchFailure } from './failure.js'
 
 export interface Page { url: URL, html: string }

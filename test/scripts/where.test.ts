@@ -6,7 +6,7 @@ const RUNNER = fileURLToPath(new URL('../../../test/run.mjs', import.meta.url))
 const where = (file: string): string[] => execFileSync(process.execPath, [RUNNER, '--where', file], { encoding: 'utf8' }).trim().split('\n')
 
 t.test('--where lists the tests that import a file directly first', async t => {
-  t.match(where('lib/network/loopback.ts'), [/^lib\/network\/loopback\.ts is tested, by import/, /^ +test\/lib\/network\/loopback\.test\.ts$/])
+  t.match(where('lib/network.ts'), [/^lib\/network\.ts is tested, by import/, /^ +test\/lib\/network\.test\.ts$/])
 })
 
 t.test('--where lists the tests that reach a file through others, those with its name first', async t => {

@@ -1,4 +1,4 @@
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 import type { Source } from './unasked-messages.js'
 
 /** Replies that have fewer bytes yet are not counted. */

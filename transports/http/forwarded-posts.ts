@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { DELIVERY_TIMEOUT } from '../../protocol/nodes/inquiries.js'
 import type { PostAnswer, PostQuestion } from '../../protocol/nodes/message.js'

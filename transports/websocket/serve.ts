@@ -1,4 +1,4 @@
-import { limitPerSecond } from '../../lib/time/limit-per-second.js'
+import { limitPerSecond } from '../../lib/time.js'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
 import { CLOSE } from './close-codes.js'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { isLoopback } from '../../lib/network/loopback.js'
+import { isLoopback } from '../../lib/network.js'
 import type { Address } from '../server-entry.js'
 
 /** Where the gateway listens, if it does and if that is known. */

@@ -1,5 +1,5 @@
 import { didYouMean } from '../../lib/nearest-name.js'
-import { basicCredential } from '../../lib/network/basic-credential.js'
+import { basicCredential } from '../../lib/network.js'
 import type { Address } from '../server-entry.js'
 
 type Kind = Address['kind']

@@ -1,4 +1,4 @@
-import { withTimeout } from '../../lib/time/with-timeout.js'
+import { withTimeout } from '../../lib/time.js'
 import { initializeParams, isModernCode, negotiatedRevision, selfDescription, supportedModern, supportsHandshake } from '../../protocol/revisions/client-side.js'
 import type { Implementation, Revision } from '../../protocol/revisions/revision.js'
 import { errors, isMcpError } from '../../protocol/wire/errors.js'

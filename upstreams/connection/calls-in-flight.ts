@@ -1,5 +1,5 @@
-import { RecycledMap } from '../../lib/calls/recycled-map.js'
-import { now } from '../../lib/time/clock.js'
+import { RecycledMap } from '../../lib/recycled.js'
+import { now } from '../../lib/time.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import type { Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { RelayedCall } from '../ports.js'

@@ -1,5 +1,5 @@
 import { Listeners } from '../../lib/listeners.js'
-import { withTimeout } from '../../lib/time/with-timeout.js'
+import { withTimeout } from '../../lib/time.js'
 import { encodeSelf } from '../../protocol/revisions/client-side.js'
 import type { Implementation, Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'

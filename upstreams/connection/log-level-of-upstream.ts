@@ -1,4 +1,4 @@
-import { withTimeout } from '../../lib/time/with-timeout.js'
+import { withTimeout } from '../../lib/time.js'
 import { atLeast, type LogLevel } from '../../protocol/wire/log-level.js'
 import type { UpstreamPeer } from './upstream-peer.js'
 

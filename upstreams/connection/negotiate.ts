@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { unlessAborted } from '../../lib/time/unless-aborted.js'
+import { unlessAborted } from '../../lib/abort.js'
 import { revisionNamed } from '../../protocol/revisions/table.js'
 import type { Dial } from '../../transports/client/link.js'
 import { agreeWithoutHandshake, initialize, isFailure, probe, type Agreement, type Self } from './agreement.js'

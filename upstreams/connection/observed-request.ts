@@ -1,4 +1,4 @@
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 
 /** Is told of each request to an upstream when it is answered or has failed; `failed` where the result reports a failure. */

@@ -1,4 +1,4 @@
-import { now } from '../../lib/time/clock.js'
+import { now } from '../../lib/time.js'
 
 /** How often a line about oddities is written at most, in milliseconds. */
 const INTERVAL = 60_000

@@ -1,4 +1,4 @@
-import type { Cancellation } from '../../lib/calls/cancellation.js'
+import type { Cancellation } from '../../lib/abort.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import { describedRevision } from '../../protocol/revisions/client-side.js'
 import type { Revision } from '../../protocol/revisions/revision.js'

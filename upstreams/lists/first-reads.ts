@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../lib/time/unless-aborted.js'
+import { unlessAborted } from '../../lib/abort.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { DEFAULT_SCOPES, grants } from '../../protocol/wire/identity.js'
 import type { ServerEntry } from '../server-entry.js'

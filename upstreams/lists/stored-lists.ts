@@ -1,4 +1,4 @@
-import { Slices } from '../../lib/time/slices.js'
+import { Slices } from '../../lib/slices.js'
 import type { Values } from '../../protocol/store.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { ServerEntry } from '../server-entry.js'

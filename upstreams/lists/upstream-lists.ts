@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { growingDelay } from '../../lib/time/growing-delay.js'
-import { unlessAborted } from '../../lib/time/unless-aborted.js'
+import { growingDelay } from '../../lib/time.js'
+import { unlessAborted } from '../../lib/abort.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
 import { joinHops, RingFound, type HopsOfUpstream } from '../hops.js'
 import type { Connection, Repair, Upstream, UpstreamStatus } from '../ports.js'

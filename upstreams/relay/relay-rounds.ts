@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { createAbortController, onAbort } from '../../lib/on-abort.js'
+import { createAbortController, onAbort } from '../../lib/abort.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { errors, isMcpError, type WireError } from '../../protocol/wire/errors.js'
 import type { Connection, UpstreamRequest } from '../ports.js'

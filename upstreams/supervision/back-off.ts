@@ -1,5 +1,4 @@
-import { now } from '../../lib/time/clock.js'
-import { growingDelay } from '../../lib/time/growing-delay.js'
+import { growingDelay, now } from '../../lib/time.js'
 
 export interface BackOffOptions {
   /** The first delay, in milliseconds; each one after it is twice as long. */

@@ -1,7 +1,6 @@
 import type { Semaphore } from '../../lib/semaphore.js'
-import { onAbort } from '../../lib/on-abort.js'
-import { unlessAborted } from '../../lib/time/unless-aborted.js'
-import { withTimeout } from '../../lib/time/with-timeout.js'
+import { onAbort, unlessAborted } from '../../lib/abort.js'
+import { withTimeout } from '../../lib/time.js'
 
 interface Closable { close (): Promise<void> }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { now } from '../../../lib/time/clock.js'
+import { now } from '../../../lib/time.js'
 import type { Peer } from '../../../protocol/peer/peer.js'
 import { isMcpError } from '../../../protocol/wire/errors.js'
 import { OPERATION_BOUNDS, SESSION_BOUNDS, WAIT_BOUNDS } from './bounds.js'

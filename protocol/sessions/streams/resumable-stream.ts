@@ -1,4 +1,4 @@
-import { withTimeout } from '../../../lib/time/with-timeout.js'
+import { withTimeout } from '../../../lib/time.js'
 import type { Appended, LoggedEvent, StreamNews } from '../../store.js'
 import type { Channel } from '../../wire/channel.js'
 import { Delivery } from './delivery.js'

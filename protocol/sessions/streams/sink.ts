@@ -1,5 +1,7 @@
-import type { StreamEvent } from '../../../lib/network/event-stream.js'
 import type { AppendOptions, Appended, LoggedEvent, Replay } from '../../store.js'
+
+/** A server-sent event. A response has no `method`, or an empty one. */
+export interface StreamEvent { id?: string, text: string, method?: string, retry?: number }
 
 /** One connection of a client to a stream. */
 export interface Sink {

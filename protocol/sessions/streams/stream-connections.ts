@@ -1,5 +1,4 @@
-import type { StreamEvent } from '../../../lib/network/event-stream.js'
-import type { Sink } from './sink.js'
+import type { Sink, StreamEvent } from './sink.js'
 
 /** How many connections a stream has at most; beyond that the oldest is closed. */
 const MAX_CONNECTIONS = 4

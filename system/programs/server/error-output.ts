@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { oneLine } from '../../../lib/one-line.js'
 import { Tail } from './tail.js'
-import { now } from '../../../lib/time/clock.js'
+import { now } from '../../../lib/time.js'
 
 /** The longest line, in characters. */
 const MAX_LINE = 1_000

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { Cancellation } from '../../../lib/calls/cancellation.js'
+import { Cancellation } from '../../../lib/abort.js'
 import { LongAnswers } from '../../../protocol/nodes/long-answers.js'
 import { LongInquiries, type LongOutcome } from '../../../protocol/nodes/long-inquiries.js'
 import type { NodeMessage, ResumeQuestion } from '../../../protocol/nodes/message.js'

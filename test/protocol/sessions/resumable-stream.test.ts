@@ -1,7 +1,7 @@
 import { mock } from 'node:test'
 import t from 'tap'
 import { ResumableStream } from '../../../protocol/sessions/streams/resumable-stream.js'
-import type { StreamEvent } from '../../../lib/network/event-stream.js'
+import type { StreamEvent } from '../../../protocol/sessions/streams/sink.js'
 import type { Sink, StreamLog } from '../../../protocol/sessions/streams/sink.js'
 import { memoryLog } from '../../support/stream-log.js'
 

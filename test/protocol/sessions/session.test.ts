@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ResumableStream } from '../../../protocol/sessions/streams/resumable-stream.js'
-import type { StreamEvent } from '../../../lib/network/event-stream.js'
+import type { StreamEvent } from '../../../protocol/sessions/streams/sink.js'
 import { Session } from '../../../protocol/sessions/session.js'
 import type { ResumePoint } from '../../../protocol/sessions/streams/resume-point.js'
 import { sessionFrom } from '../../../protocol/sessions/stored/stored-session.js'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { McpError } from '../../../app.js'
-import { createAbortController } from '../../../lib/on-abort.js'
+import { createAbortController } from '../../../lib/abort.js'
 import { gateway } from '../../support/gateway.js'
 import type { Json } from '../../support/recorder.js'
 import { recordSpans } from '../../support/tracing.js'

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { createAbortController } from '../../../lib/on-abort.js'
+import { createAbortController } from '../../../lib/abort.js'
 import { McpError } from '../../../app.js'
 import { gateway } from '../../support/gateway.js'
 import { addUpstream, type FakeConnection } from './fake-upstream.js'

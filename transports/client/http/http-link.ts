@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { withTimeout } from '../../../lib/time/with-timeout.js'
+import { withTimeout } from '../../../lib/time.js'
 import { mirrorMessage } from '../../../protocol/http/mirrored-headers.js'
 import type { Revision } from '../../../protocol/revisions/revision.js'
 import type { Channel } from '../../../protocol/wire/channel.js'

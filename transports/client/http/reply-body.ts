@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Chunks } from '../../../lib/chunks.js'
-import { SseReader } from '../../../lib/network/sse-reader.js'
+import { SseReader } from '../../../lib/sse-reader.js'
 import { decode, type Message } from '../../../protocol/wire/jsonrpc.js'
 import type { MessageLimits } from '../../../protocol/wire/limits.js'
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { growingDelay } from '../../../lib/time/growing-delay.js'
+import { growingDelay } from '../../../lib/time.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import { errors } from '../../../protocol/wire/errors.js'
 import type { Message, Response } from '../../../protocol/wire/jsonrpc.js'

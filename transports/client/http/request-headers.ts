@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { basicCredential } from '../../../lib/network/basic-credential.js'
+import { basicCredential } from '../../../lib/network.js'
 
 /** What HTTP and the protocol set. Files of clients often have some of them, with the same values. */
 const OURS = new RegExp(`^(${[

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { SseReader, type SseEvent } from '../../../lib/network/sse-reader.js'
-import { withTimeout } from '../../../lib/time/with-timeout.js'
+import { SseReader, type SseEvent } from '../../../lib/sse-reader.js'
+import { withTimeout } from '../../../lib/time.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import type { Id } from '../../../protocol/wire/jsonrpc.js'
 import { concernOf } from '../answered-id.js'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Slices } from '../../../lib/time/slices.js'
+import { Slices } from '../../../lib/slices.js'
 import { hintsOf, leastHints } from '../../../protocol/revisions/cache-hints.js'
 import type { CacheHints } from '../../../protocol/revisions/revision.js'
 import { hopsIn, joinHops, MARKED } from '../../hops.js'

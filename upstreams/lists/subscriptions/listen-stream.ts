@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { growingDelay } from '../../../lib/time/growing-delay.js'
+import { growingDelay } from '../../../lib/time.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Connection } from '../../ports.js'
 

@@ -1,4 +1,4 @@
-import { onAbort } from '../../../lib/on-abort.js'
+import { onAbort } from '../../../lib/abort.js'
 import { errors, type McpError } from '../../../protocol/wire/errors.js'
 import { faultOf, type Question } from '../questions/question.js'
 

@@ -1,4 +1,4 @@
-import { Cancellation } from '../../../lib/calls/cancellation.js'
+import { Cancellation } from '../../../lib/abort.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Revision } from '../../../protocol/revisions/revision.js'
 import type { DeferredQuestions } from '../../../protocol/questions/client-requests.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Counter } from '../../../lib/counter.js'
-import { now } from '../../../lib/time/clock.js'
+import { now } from '../../../lib/time.js'
 import { errors, type McpError } from '../../../protocol/wire/errors.js'
 import type { ForwardedRounds } from './forwarded-rounds.js'
 

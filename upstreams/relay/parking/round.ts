@@ -1,4 +1,4 @@
-import type { Cancellation } from '../../../lib/calls/cancellation.js'
+import type { Cancellation } from '../../../lib/abort.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import { clientOf } from '../client-of.js'

@@ -1,4 +1,4 @@
-import type { Cancellation } from '../../../lib/calls/cancellation.js'
+import type { Cancellation } from '../../../lib/abort.js'
 import type { ResumeQuestion } from '../../../protocol/nodes/message.js'
 import { errors } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'

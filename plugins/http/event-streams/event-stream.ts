@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { Backlog, type BacklogOptions } from '../backlog.js'
-
-/** A server-sent event. A response has no `method`, or an empty one. */
-export interface StreamEvent { id?: string, text: string, method?: string, retry?: number }
+import { Backlog, type BacklogOptions } from '../../../lib/backlog.js'
+import type { StreamEvent } from '../../../protocol/sessions/streams/sink.js'
 
 /** The `event:` name of a message by its method, if it has one. */
 export type EventName = (method: string | undefined) => string | undefined

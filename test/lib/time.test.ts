@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { withTimeout } from '../../../lib/time/with-timeout.js'
+import { now, withTimeout } from '../../lib/time.js'
 
 const HOUR = 3_600_000
 const never = new Promise<never>(() => {})
@@ -21,4 +22,13 @@ t.test('leaves no timer behind, and does not call the timeout in vain', async t 
   await withTimeout(Promise.resolve(), 1, () => { calls++ })
   await new Promise(resolve => setTimeout(resolve, 20))
   t.equal(calls, 0)
+})
+
+t.test('the clock is in milliseconds and goes on when the time of day is set back', async t => {
+  const [before, time] = [now(), Date.now]
+  t.teardown(() => { Date.now = time })
+  Date.now = () => 0
+  await sleep(20)
+  const passed = now() - before
+  t.ok(passed >= 15 && passed < 10_000, `${passed} ms`)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Cancellation } from '../../../lib/calls/cancellation.js'
+import { Cancellation } from '../../lib/abort.js'
 
 t.test('each listener runs once, with the reason, and one that was removed does not', async t => {
   const cancellation = new Cancellation()

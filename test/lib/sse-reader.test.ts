@@ -1,6 +1,6 @@
 import t from 'tap'
-import { SseReader, type SseEvent } from '../../../lib/network/sse-reader.js'
-import { cpuTime } from '../../support/timing.js'
+import { SseReader, type SseEvent } from '../../lib/sse-reader.js'
+import { cpuTime } from '../support/timing.js'
 
 const TEXT = [
   ': a comment', 'retry: 1500', 'id: 1', 'data: {"a":"ä€😀"}', '',

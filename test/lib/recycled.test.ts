@@ -1,5 +1,5 @@
 import t from 'tap'
-import { RecycledSet } from '../../lib/recycled-set.js'
+import { RecycledMap, RecycledSet } from '../../lib/recycled.js'
 
 /** The same done to both. */
 function both<T> (...items: T[]) {
@@ -83,4 +83,19 @@ t.test('two that look at it do not disturb each other', async t => {
   t.equal(one.next().value, 'b')
   const [first] = passing
   t.equal(first, 'a')
+})
+
+t.test('what was set stays, in its order, however much is set and deleted meanwhile', async t => {
+  const map = new RecycledMap<number, string>()
+  map.set(-1, 'kept')
+  for (let key = 0; key < 1_000; key++) {
+    map.set(key, 'passing')
+    t.ok(map.delete(key))
+  }
+  map.set(1_000, 'last')
+  t.equal(map.delete(5), false)
+  t.equal(map.size, 2)
+  t.equal(map.get(-1), 'kept')
+  t.strictSame(map.keys(), [-1, 1_000])
+  t.strictSame(map.values(), ['kept', 'last'])
 })

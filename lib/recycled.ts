@@ -1,4 +1,4 @@
-/** The set is copied after so many additions, unless it holds half as many. */
+/** A set or map is copied after so many additions, unless it holds half as many. */
 const RENEWAL = 64
 
 /**
@@ -33,5 +33,40 @@ export class RecycledSet<T> implements Iterable<T> {
 
   [Symbol.iterator] (): Iterator<T> {
     return [...this.#set].values()
+  }
+}
+
+/** A map for what is added and deleted with each call, copied now and then as a `RecycledSet` is. */
+export class RecycledMap<K, V> {
+  #map = new Map<K, V>()
+  #added = 0
+
+  get size (): number {
+    return this.#map.size
+  }
+
+  get (key: K): V | undefined {
+    return this.#map.get(key)
+  }
+
+  set (key: K, value: V): void {
+    if (++this.#added > Math.max(RENEWAL, 2 * this.#map.size)) {
+      this.#map = new Map(this.#map)
+      this.#added = 0
+    }
+    this.#map.set(key, value)
+  }
+
+  /** True if the key was there. */
+  delete (key: K): boolean {
+    return this.#map.delete(key)
+  }
+
+  keys (): K[] {
+    return [...this.#map.keys()]
+  }
+
+  values (): V[] {
+    return [...this.#map.values()]
   }
 }

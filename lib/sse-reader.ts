@@ -1,4 +1,4 @@
-import { Chunks } from '../chunks.js'
+import { Chunks } from './chunks.js'
 
 const LF = 10
 const CR = 13
