@@ -1,14 +1,6 @@
 import { constants, monitorEventLoopDelay, PerformanceObserver, type PerformanceEntry } from 'node:perf_hooks'
-import heapSize from 'prom-client/lib/metrics/heapSizeAndUsed.js'
-import heapSpaces from 'prom-client/lib/metrics/heapSpacesSizeAndUsed.js'
-import memory from 'prom-client/lib/metrics/osMemoryHeap.js'
-import cpu from 'prom-client/lib/metrics/processCpuTotal.js'
-import maxFiles from 'prom-client/lib/metrics/processMaxFileDescriptors.js'
-import openFiles from 'prom-client/lib/metrics/processOpenFileDescriptors.js'
-import startTime from 'prom-client/lib/metrics/processStartTime.js'
-import nodeVersion from 'prom-client/lib/metrics/version.js'
-import Registry from 'prom-client/lib/registry.js'
-import { formatLabels, gauge, Histogram, type Metric } from './series.js'
+import { readUsage } from '../../../system/process/usage.js'
+import { gauge, Histogram, type Metric } from './series.js'
 
 /** In milliseconds. */
 const RESOLUTION = 10
@@ -21,26 +13,20 @@ const GC_KINDS: Record<number, string> = {
   [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weakcb'
 }
 
-/**
- * The metrics of the process that prom-client collects, by the same names. The delay of the event loop and the garbage collections are measured
- * here, because what prom-client starts for them cannot be stopped.
- */
+/** The metrics of the process and of Node.js, by the names that prom-client gave them and dashboards for Node.js expect. */
 export class ProcessMetrics {
-  readonly #registry = new Registry()
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION })
   readonly #collections = new Histogram('nodejs_gc_duration_seconds', 'Garbage collection duration by kind, one of major, minor, incremental or weakcb.', ['kind'], GC_BOUNDS)
   readonly #observer = new PerformanceObserver(list => { for (const entry of list.getEntries()) this.#recordCollection(entry) })
 
   constructor () {
-    for (const addTo of [cpu, startTime, memory, openFiles, maxFiles, heapSize, heapSpaces, nodeVersion]) addTo(this.#registry)
     this.#delays.enable()
     this.#observer.observe({ entryTypes: ['gc'] })
   }
 
-  /** All of them now. Those of the event loop are about the time since they were last read. */
+  /** Reads all of them now. Those of the event loop are about the time since they were last read. */
   async read (): Promise<Metric[]> {
-    const collected = await this.#registry.getMetricsAsJSON()
-    const metrics = [...collected.map(toMetric), ...this.#lag(), this.#collections]
+    const metrics = [...usageMetrics(), constant('nodejs_eventloop_lag_seconds', 'Lag of event loop in seconds.', await measureLag()), ...this.#lag(), this.#collections]
     this.#delays.reset()
     return metrics
   }
@@ -63,15 +49,37 @@ export class ProcessMetrics {
   }
 }
 
-const constant = (name: string, help: string, value: number): Metric => gauge(name, help, [], () => [[value]])
-
-type Collected = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number]
-
-function toMetric ({ name, help, type, values }: Collected): Metric {
-  return {
-    name,
-    help,
-    type,
-    samples: () => values.map(({ value, labels, metricName = name }) => ({ suffix: metricName.slice(name.length), labels: formatLabels(Object.keys(labels), Object.values(labels).map(String)), value }))
-  }
+/** Measures how long what is due now has to wait, in seconds. */
+async function measureLag (): Promise<number> {
+  const start = performance.now()
+  await new Promise(resolve => setImmediate(resolve))
+  return (performance.now() - start) / 1_000
 }
+
+function usageMetrics (): Metric[] {
+  const { cpu, memory, heapSpaces, startedAt, openFiles, maxOpenFiles, version } = readUsage()
+  const [major, minor, patch] = version.slice(1).split('.')
+  const space = (kind: 'total' | 'used' | 'available'): Metric =>
+    gauge(`nodejs_heap_space_size_${kind}_bytes`, `Process heap space size ${kind} from Node.js in bytes.`, ['space'], () => heapSpaces.map(space => [space[kind], space.name] as const))
+  const all: Array<Metric | undefined> = [
+    counter('process_cpu_user_seconds_total', 'Total user CPU time spent in seconds.', cpu.user),
+    counter('process_cpu_system_seconds_total', 'Total system CPU time spent in seconds.', cpu.system),
+    counter('process_cpu_seconds_total', 'Total user and system CPU time spent in seconds.', cpu.user + cpu.system),
+    constant('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', startedAt),
+    known('process_resident_memory_bytes', 'Resident memory size in bytes.', memory.resident),
+    known('process_virtual_memory_bytes', 'Virtual memory size in bytes.', memory.virtual),
+    known('process_heap_bytes', 'Process heap size in bytes.', memory.data),
+    known('process_open_fds', 'Number of open file descriptors.', openFiles),
+    known('process_max_fds', 'Maximum number of open file descriptors.', maxOpenFiles),
+    constant('nodejs_heap_size_total_bytes', 'Process heap size from Node.js in bytes.', memory.heapTotal),
+    constant('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', memory.heapUsed),
+    constant('nodejs_external_memory_bytes', 'Node.js external memory size in bytes.', memory.external),
+    space('total'), space('used'), space('available'),
+    gauge('nodejs_version_info', 'Node.js version info.', ['version', 'major', 'minor', 'patch'], () => [[1, version, major, minor, patch]])
+  ]
+  return all.filter(metric => metric !== undefined)
+}
+
+const constant = (name: string, help: string, value: number): Metric => gauge(name, help, [], () => [[value]])
+const known = (name: string, help: string, value: number | undefined): Metric | undefined => value === undefined ? undefined : constant(name, help, value)
+const counter = (name: string, help: string, value: number): Metric => ({ ...constant(name, help, value), type: 'counter' })

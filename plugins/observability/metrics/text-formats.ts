@@ -11,7 +11,6 @@ export type Format = keyof typeof FORMATS
 /** The format that an `Accept` header asks for: OpenMetrics where it is named, else Prometheus' own. */
 export const formatFor = (accept: string | undefined): Format => accept?.includes('application/openmetrics-text') === true ? 'openMetrics' : 'prometheus'
 
-// prom-client takes 14 ms in place of 2 for 6,000 series (and 0.7 µs in place of 0.03 for one observation), and changes the names of counters for good when it has written them as OpenMetrics once.
 /** All metrics as text. */
 export function writeMetrics (metrics: Iterable<Metric>, format: Format): string {
   let text = ''

@@ -150,14 +150,37 @@ t.test('operations of the store are timed, and its state is told', async t => {
   t.equal(series.get('patchbay_store_up{kind="memory"}'), 1)
 })
 
+/** The names by which dashboards for Node.js find a process; those of memory and files are Linux's. */
+const PROCESS = [
+  'process_cpu_user_seconds_total', 'process_cpu_system_seconds_total', 'process_cpu_seconds_total', 'process_start_time_seconds', 'process_resident_memory_bytes',
+  ...process.platform === 'linux' ? ['process_virtual_memory_bytes', 'process_heap_bytes', 'process_open_fds', 'process_max_fds'] : [],
+  'nodejs_heap_size_total_bytes', 'nodejs_heap_size_used_bytes', 'nodejs_external_memory_bytes',
+  ...['total', 'used', 'available'].map(part => `nodejs_heap_space_size_${part}_bytes`),
+  'nodejs_version_info', 'nodejs_eventloop_lag_seconds', ...['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'].map(part => `nodejs_eventloop_lag_${part}_seconds`)
+]
+
 t.test('the build and the process are described', async t => {
   const app = await gateway(t)
   const names = new Set([...(await scrape(app)).keys()].map(key => key.split('{')[0] as string))
   t.match([...(await scrape(app)).keys()].find(key => key.startsWith('patchbay_build_info')), `node="${process.versions.node}"`)
-  for (const name of [
-    'process_cpu_seconds_total', 'process_resident_memory_bytes', 'process_start_time_seconds', 'process_open_fds', 'process_max_fds', 'nodejs_version_info',
-    ...['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'].map(part => `nodejs_eventloop_lag_${part}_seconds`), 'nodejs_heap_size_used_bytes', 'nodejs_heap_space_size_used_bytes'
-  ]) t.ok(names.has(name), name)
+  for (const name of PROCESS) t.ok(names.has(name), name)
+})
+
+t.test('the metrics of the process say what Node.js says of it', async t => {
+  const app = await gateway(t)
+  const series = await scrape(app)
+  const [user = 0, system = 0, both = 0] = ['user_', 'system_', ''].map(part => series.get(`process_cpu_${part}seconds_total`))
+  const { user: microseconds } = process.cpuUsage()
+  t.ok(user > 0 && user <= microseconds / 1e6, 'all of the process, not since the start of the gateway')
+  t.ok(Math.abs(user + system - both) < 1e-6)
+  const within = (name: string, expected: number, share: number): void => { const value = series.get(name) ?? NaN; t.ok(Math.abs(value - expected) <= share * expected, `${name} ${value}, about ${expected}`) }
+  within('process_start_time_seconds', Date.now() / 1_000 - process.uptime(), 1e-8)
+  within('process_resident_memory_bytes', process.memoryUsage().rss, 0.5)
+  within('nodejs_heap_size_used_bytes', process.memoryUsage().heapUsed, 0.5)
+  const [major, minor, patch] = process.versions.node.split('.')
+  t.equal(series.get(`nodejs_version_info{version="${process.version}",major="${major}",minor="${minor}",patch="${patch}"}`), 1)
+  for (const space of ['new', 'old', 'code', 'large_object']) t.type(series.get(`nodejs_heap_space_size_used_bytes{space="${space}"}`), 'number', space)
+  t.ok((series.get('nodejs_eventloop_lag_seconds') ?? -1) >= 0)
 })
 
 t.test('calls over every transport are as many as lines in the audit log', async t => {
