@@ -1,6 +1,5 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox'
-import { challenge } from './protocol/http/challenge.js'
-import { metadataUrl } from './protocol/http/protected-resource.js'
+import { challenge, metadataUrl } from './protocol/http/protected-resource.js'
 import { compile } from './protocol/schema/schema.js'
 import { DEFAULT_SCOPES } from './protocol/wire/identity.js'
 import { isObject } from './protocol/wire/json.js'

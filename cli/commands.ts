@@ -15,14 +15,13 @@ import type { StdioEntry } from './report/client-snippets.js'
 import { describeClient, stdioEntry } from './report/clients.js'
 import { serve } from './serve.js'
 import { FLAG_NAMES, readArguments, takeWord } from './settings/arguments.js'
-import { npmFlagsWarning } from './settings/npm-flags.js'
+import { npmFlagsWarning } from './settings/parse-arguments.js'
 import { readSettings, type Settings } from './settings/read-settings.js'
 import { SettingsError } from './settings/source.js'
 import { USAGE } from './settings/usage.js'
 import { allowExit, guardExit } from './process/exit-guard.js'
-import { catchHangUp } from './process/sighup.js'
-import { expectSignals } from './process/signals.js'
-import { claimStandardOutput } from './process/standard-output.js'
+import { catchHangUp, expectSignals } from './process/signals.js'
+import { claimStandardOutput } from './process/standard-streams.js'
 
 type Command = (argv: string[], logs: LogLines) => void | Promise<void>
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { checkoutFolders, checkoutSource } from '../loader/watch/checkout.js'
+import { checkoutFolders, checkoutSource } from '../loader/checkout.js'
 import { entry } from '../version.js'
 
 /**

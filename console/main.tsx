@@ -1,18 +1,20 @@
-import './style/main.css'
 import { effect } from '@preact/signals'
 import { render } from 'preact'
-import { need, wasUsed } from './login/credential.js'
+import { connect, type Connection } from './client/connect.js'
+import type { Era } from './client/contract.js'
+import type { Closing, MakeSocket } from './client/socket.js'
+import { LoginNeeded, need, openSocketProtocols, wasUsed } from './login/credential.js'
 import { App } from './shell/app.js'
 import { now } from './state/clock.js'
-import { client, era, Reconnector } from './state/connection.js'
+import { Reconnector, client, era, type Ports } from './state/connection.js'
 import { followLists } from './state/lists.js'
 import { MessageLog } from './state/messages.js'
-import { portsOf } from './state/open.js'
 import { parseRoute, route } from './state/route.js'
 import { followServers } from './state/servers.js'
 import { theme } from './state/settings.js'
 import { keepCalls } from './state/stored-calls.js'
 import { resubscribe } from './state/subscriptions.js'
+import './style/main.css'
 
 const socketUrl = new URL('../mcp', location.href)
 socketUrl.protocol = socketUrl.protocol === 'https:' ? 'wss:' : 'ws:'
@@ -40,3 +42,14 @@ effect(() => { if (client.value !== undefined) resubscribe(client.value) })
 
 const place = document.getElementById('console')
 if (place !== null) render(<App connection={connection} log={log} />, place)
+
+const CLIENT = { name: 'patchbay-console', title: 'Patchbay console', version: '1' }
+
+/** How this page opens a connection: a new ticket, a socket, the handshake of the era. */
+function portsOf (url: string, makeSocket: MakeSocket, log: MessageLog): Ports {
+  return {
+    needsLogin: error => error instanceof LoginNeeded,
+    open: async (era: Era, onClosed: (closing: Closing) => void, signal: AbortSignal): Promise<Connection> =>
+      await connect({ era, url, protocols: await openSocketProtocols(), makeSocket, clientInfo: CLIENT, onMessage: log.add, signal, onClosed })
+  }
+}

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { keyOf, titleOf, type Definition } from './definitions.js'
-import { checkoutSource } from './watch/checkout.js'
+import { checkoutSource } from './checkout.js'
 
 /** The file of each definition by its title, for each gateway. */
 const sources = new WeakMap<object, Map<string, string>>()

@@ -5,7 +5,7 @@ import { serveNamedEvents } from '../transports/http/named-events.js'
 import { batchPosts } from '../transports/http/posts.js'
 import { restoreSession } from '../transports/http/session-lookup.js'
 import { SseConnections } from '../transports/http/sse.js'
-import { viewOf } from '../transports/http/view-parameter.js'
+import { viewOf } from '../transports/http/gateway.js'
 import { addViewRoutes } from './views.js'
 
 export default fp(messageRoutes, { name: 'patchbay-message-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-auth', 'patchbay-inquiries', 'patchbay-connections', 'patchbay-event-streams', 'patchbay-sessions', 'patchbay-views'] })

@@ -1,6 +1,6 @@
 import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import { httpErrors } from '../protocol/http/http-errors.js'
-import { viewOf, VIEW_PARAMETER } from '../transports/http/view-parameter.js'
+import { viewOf, VIEW_PARAMETER } from '../transports/http/gateway.js'
 import { addRoutes, isTaken, type Route } from './paths.js'
 
 /**

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { DEFAULT_SCOPES } from '../protocol/wire/identity.js'
 import { metadataOf, metadataPaths } from '../protocol/http/protected-resource.js'
-import { VIEW_PARAMETER } from '../transports/http/view-parameter.js'
+import { VIEW_PARAMETER } from '../transports/http/gateway.js'
 import { addRoutes, type Route } from './paths.js'
 
 export interface ResourceOptions {

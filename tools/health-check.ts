@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { versions } from '../protocol/revisions/table.js'
 import { tool } from '../protocol/definitions/tool.js'
-import { runtime } from '../system/process/runtime.js'
+import { runtime } from '../system/process/usage.js'
 
 type Status = 'healthy' | 'degraded' | 'overloaded' | 'draining'
 

@@ -1,7 +1,8 @@
+import type { Call } from '../protocol/dispatch/call.js'
 import { Peer } from '../protocol/peer/peer.js'
 import type { OpenConnection } from './connection/connection.js'
-import type { IsolationKey } from './isolation.js'
 import { callerOf } from './relay/client-of.js'
+import type { ServerEntry } from './server-entry.js'
 import type { Supervisor } from './supervision/supervisor.js'
 
 type Key = Exclude<IsolationKey, undefined>
@@ -91,4 +92,17 @@ export class IsolatedConnections {
     isolated?.release()
     void isolated?.supervisor.close()
   }
+}
+
+/** Who shares a connection with a call: `undefined` for all callers, a principal, or the session or connection of the client. */
+type IsolationKey = string | Peer | undefined
+
+/**
+ * By the entry's `isolate`. A stateless HTTP request, or one of `POST /message`, belongs to no session, so its principal stands for that: a
+ * process for each request would be cheap to ask for and dear to give. All anonymous callers are one principal.
+ */
+export function isolationKey (isolate: ServerEntry['isolate'], { peer, principal, revision }: Pick<Call, 'peer' | 'principal' | 'revision'>): IsolationKey {
+  if (isolate === 'none') return undefined
+  const hasSession = peer.channel !== undefined && (!revision.stateless || peer.transport !== 'http')
+  return isolate === 'session' && hasSession ? peer : principal ?? ''
 }

@@ -52,7 +52,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       const { readEntries } = await import('./config/read-entries.js')
       return await readEntries(sources, processSurroundings())
     },
-    missingPrograms: async entries => (await import('./supervision/missing-programs.js')).missingPrograms(entries, options.upstreamProxies),
+    missingPrograms: async entries => (await import('./supervision/child-dial.js')).missingPrograms(entries, options.upstreamProxies),
     adviceOn: async entries => (await import('./lists/offers/names.js')).adviceOnNames(entries),
     configure: async (entries, leftOut = []) => {
       if (isHeld) return

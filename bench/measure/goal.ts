@@ -1,3 +1,4 @@
+import type { Setting } from './rounds.js'
 import type { Spread } from './statistics.js'
 
 /** What one question found out. */
@@ -37,3 +38,6 @@ export function verdictOf ({ goal, ours, peers }: Pick<Finding, 'goal' | 'ours' 
   if (ours.min >= atLeast && ours.max <= ceiling) return 'met'
   return ours.max < atLeast || ours.min > Math.min(atMost, ...others.map(({ figure }) => figure.max)) ? 'NOT MET' : 'unclear'
 }
+
+/** Something that the benchmarks find out. */
+export type Question = (setting: Setting) => Promise<Finding[]>

@@ -5,13 +5,12 @@ import { Load } from '../load/load.js'
 import { echo, LEGACY, listTools, message, MODERN, type Ask } from '../load/messages.js'
 import { endSessions, openSessions } from '../load/sessions.js'
 import { ask } from '../load/wire.js'
-import type { Finding } from '../measure/goal.js'
+import type { Finding, Question } from '../measure/goal.js'
 import { rateOf, ratesOf, warmUp, type Runner } from '../measure/race.js'
 import type { Setting } from '../measure/rounds.js'
 import { median, ratioOf, short } from '../measure/statistics.js'
 import { patchbay, sdk2 } from '../servers/catalogue.js'
 import { ServerProcess } from '../servers/process.js'
-import type { Question } from './question.js'
 
 /** The measurement at each size: how a process is brought there, and how it is kept busy. */
 interface Growth { sizes: number[], grow: (port: number, size: number) => Promise<void>, open: Runner['open'] }

@@ -1,9 +1,8 @@
 import { overHttp } from '../load/transports.js'
 import { echo, LEGACY, MODERN } from '../load/messages.js'
-import { onThisMachine } from '../measure/goal.js'
+import { onThisMachine, type Question } from '../measure/goal.js'
 import { race } from '../measure/race.js'
 import { bareFastify, fastifyMcp, fastmcp, patchbay, sdk1, sdk2, sdk2Session } from '../servers/catalogue.js'
-import type { Question } from './question.js'
 
 /** What does a small call over HTTP cost, with 32 connections? */
 export const httpCall: Question = async setting => [

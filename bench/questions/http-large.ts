@@ -2,7 +2,7 @@ import { overHttp } from '../load/transports.js'
 import { echo, LEGACY, MODERN } from '../load/messages.js'
 import { race } from '../measure/race.js'
 import { bareFastify, patchbay, sdk1, sdk2, sdk2Session } from '../servers/catalogue.js'
-import type { Question } from './question.js'
+import type { Question } from '../measure/goal.js'
 
 /** What does a call over HTTP cost that carries 100 KiB there and back? */
 export const httpLarge: Question = async setting => [

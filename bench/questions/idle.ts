@@ -3,13 +3,12 @@ import { LEGACY } from '../load/messages.js'
 import { eachOf, openSessions } from '../load/sessions.js'
 import { WebSocketWire } from '../load/websocket-wire.js'
 import { initialize, type Wire } from '../load/wire.js'
-import type { Finding } from '../measure/goal.js'
+import type { Finding, Question } from '../measure/goal.js'
 import { collectable, kept } from '../measure/memory.js'
 import { comparisons, inRounds, otherBuilds, present, type Setting } from '../measure/rounds.js'
 import { median, short, spreadOf } from '../measure/statistics.js'
 import { bareFastify, bareWebSocket, patchbay, sdk1, sdk2Session } from '../servers/catalogue.js'
 import { ServerProcess, type Server } from '../servers/process.js'
-import type { Question } from './question.js'
 
 const WARM_UP = 500
 const COUNT = 5_000

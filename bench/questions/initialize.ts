@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endSessions, openSessions } from '../load/sessions.js'
-import type { Finding } from '../measure/goal.js'
+import type { Finding, Question } from '../measure/goal.js'
 import { collectable, kept } from '../measure/memory.js'
 import { cpuTime } from '../measure/process.js'
 import { comparisons, inRounds, otherBuilds, present, type Setting } from '../measure/rounds.js'
 import { median, ratioOf, short, spreadOf } from '../measure/statistics.js'
 import { bareFastify, patchbay, sdk1, sdk2Session } from '../servers/catalogue.js'
 import { ServerProcess, type Server } from '../servers/process.js'
-import type { Question } from './question.js'
 
 const WARM_UP = 3_000
 const COUNT = 1_500

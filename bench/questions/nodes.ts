@@ -4,7 +4,7 @@ import { callCosts, sessionCosts } from './nodes/cost.js'
 import { delays } from './nodes/latency.js'
 import { pairOfNodes } from './nodes/pair.js'
 import { weights } from './nodes/weight.js'
-import type { Question } from './question.js'
+import type { Question } from '../measure/goal.js'
 
 /** What does it cost that several nodes share their sessions and streams on Redis? */
 export const nodes: Question = async setting => [

@@ -2,14 +2,13 @@ import { echo, message, MODERN } from '../load/messages.js'
 import { overHttp, overStdio } from '../load/transports.js'
 import { WebSocketWire } from '../load/websocket-wire.js'
 import { noListeners } from '../load/wire.js'
-import type { Finding } from '../measure/goal.js'
+import type { Finding, Question } from '../measure/goal.js'
 import { ratesOf, type Runner } from '../measure/race.js'
 import type { Setting } from '../measure/rounds.js'
 import { median, ratioOf, short } from '../measure/statistics.js'
 import { measuring, patchbay, patchbayBoth, traced } from '../servers/catalogue.js'
 import { freePort, untilAccepted, type Server } from '../servers/process.js'
 import { scrape } from './observability/scrape.js'
-import type { Question } from './question.js'
 
 const HTTP = { era: MODERN, ask: echo(32) } as const
 const PIPELINED = { ...HTTP, inFlight: 64 } as const

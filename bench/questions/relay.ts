@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { overHttp, overStdio } from '../load/transports.js'
 import { echo, LEGACY, MODERN, type Era } from '../load/messages.js'
-import type { Finding } from '../measure/goal.js'
+import type { Finding, Question } from '../measure/goal.js'
 import { collectable, collectGarbage, withFixedYoungGeneration } from '../measure/memory.js'
 import { ownMemory } from '../measure/process.js'
 import { race, ratesOf, type Runner } from '../measure/race.js'
@@ -10,7 +10,6 @@ import { median, ratioOf, short, spreadOf } from '../measure/statistics.js'
 import { bareFastify, patchbayStdio } from '../servers/catalogue.js'
 import { ServerProcess, type Server } from '../servers/process.js'
 import { bareHttpRelay, bareProxy, bareRelay, mcpProxy, relayOver, splitter, supergatewayHttp } from '../servers/relays.js'
-import type { Question } from './question.js'
 
 const LOCAL = echo(32)
 const RELAYED = echo(32, 'up__echo')

@@ -1,11 +1,10 @@
 import { overStdio } from '../load/transports.js'
 import { echo, LEGACY, MODERN, type Era } from '../load/messages.js'
 import { race } from '../measure/race.js'
-import type { Finding } from '../measure/goal.js'
+import type { Finding, Question } from '../measure/goal.js'
 import type { Setting } from '../measure/rounds.js'
 import { bareBatches, bareStdio, fastmcpStdio, patchbayStdio, sdk1Stdio, sdk2Stdio } from '../servers/catalogue.js'
 import type { Server } from '../servers/process.js'
-import type { Question } from './question.js'
 
 /** What does a call over standard input and output cost? */
 export const stdio: Question = async setting => {

@@ -5,12 +5,11 @@ import { overHttp } from '../load/transports.js'
 import { HttpWire } from '../load/http-wire.js'
 import { LEGACY, listTools, message, MODERN, type Ask } from '../load/messages.js'
 import { exchange } from '../load/wire.js'
-import type { Finding } from '../measure/goal.js'
+import type { Finding, Question } from '../measure/goal.js'
 import { race } from '../measure/race.js'
 import type { Setting } from '../measure/rounds.js'
 import { bareBytes, patchbay, sdk1, sdk2 } from '../servers/catalogue.js'
 import { ServerProcess, type Environment, type Server } from '../servers/process.js'
-import type { Question } from './question.js'
 
 /** Measures what a page of the list of tools costs, compared with sending the very same bytes. Peers send the whole list. */
 export const toolsList: Question = async setting => [

@@ -1,9 +1,8 @@
 import { overWebSocket } from '../load/transports.js'
 import { echo, LEGACY, MODERN } from '../load/messages.js'
-import { onThisMachine } from '../measure/goal.js'
+import { onThisMachine, type Question } from '../measure/goal.js'
 import { race } from '../measure/race.js'
 import { bareWebSocket, patchbay, supergateway } from '../servers/catalogue.js'
-import type { Question } from './question.js'
 
 const GOAL = onThisMachine({ arm64: '≥ 2.0 × a plain @fastify/websocket echo', x64: '≥ 1.4 × a plain @fastify/websocket echo' })
 

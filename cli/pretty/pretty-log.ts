@@ -1,4 +1,4 @@
-import type { Colour, Paint } from './colours.js'
+import type { Environment } from '../../system/environment.js'
 import { ownFrames } from './own-frames.js'
 
 type Values = Record<string, unknown>
@@ -84,3 +84,15 @@ const toValues = (value: unknown): Values => typeof value === 'object' && value 
 const textOf = (value: unknown): string => typeof value === 'string' ? value : JSON.stringify(value) ?? ''
 
 const safe = (text: string): string => text.replace(UNSAFE, character => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
+
+export type Colour = 'dim' | 'red' | 'green' | 'yellow'
+/** Puts a text into a colour, or leaves it as it is. */
+export type Paint = (colour: Colour, text: string) => string
+
+const CODES: Record<Colour, number> = { dim: 2, red: 31, green: 32, yellow: 33 }
+
+/** A function that colours text where that is wanted: on a terminal that is not `dumb`, unless NO_COLOR is set. FORCE_COLOR overrides all of that. */
+export function painter ({ FORCE_COLOR: forced, NO_COLOR: no = '', TERM: term }: Environment, terminal: boolean): Paint {
+  const wanted = forced === undefined ? terminal && no === '' && term !== 'dumb' : !['0', 'false'].includes(forced)
+  return wanted ? (colour, text) => `\u001b[${CODES[colour]}m${text}\u001b[0m` : (_colour, text) => text
+}

@@ -2,6 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { nearestName } from '../../lib/nearest-name.js'
 import { Options } from '../../options.js'
 import { Limits } from '../../options/limits.js'
+import type { Environment } from '../../system/environment.js'
 import { withoutPassword } from '../../system/redis/url.js'
 
 /** `parseArgs`, whose errors say what was likely meant, or where the usage is described. */
@@ -27,4 +28,11 @@ function meantBy (name: string, flags: string[]): string {
   if (flags.includes('limit') && Object.hasOwn(Limits.properties, option)) return `; write --limit ${option}=…`
   const nearest = nearestName(name, flags)
   return nearest === undefined ? '; see patchbay --help' : `; did you mean --${nearest}?`
+}
+
+/** A sentence if `npm start` was given options of the command without the two dashes, so that npm took them for its own. */
+export function npmFlagsWarning (flags: string[], env: Environment): string | undefined {
+  if (env['npm_lifecycle_event'] !== 'start') return undefined
+  const taken = flags.filter(flag => env[`npm_config_${flag.replaceAll('-', '_')}`] !== undefined).map(flag => `--${flag}`)
+  return taken.length === 0 ? undefined : `npm took ${taken.join(' and ')} for its own; npm needs two dashes before options: npm start -- ${taken.join(' ')}`
 }

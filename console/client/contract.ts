@@ -70,3 +70,15 @@ export class Cancelled extends Error {
 export class Declined extends Cancelled {
   override readonly name = 'Declined'
 }
+
+const WATCH = 'patchbay/watch'
+
+/** True when the server lets this caller watch it. */
+export function mayWatch (client: Client | undefined): boolean {
+  if (client === undefined) return false
+  const { experimental, extensions } = client.server.capabilities
+  return [experimental, extensions].some(declared => isObject(declared) && WATCH in declared)
+}
+
+/** The revision that stands for each era here. */
+export const REVISIONS: Record<Era, string> = { legacy: '2025-11-25', modern: '2026-07-28' }

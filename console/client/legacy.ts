@@ -1,5 +1,4 @@
-import { isObject, type Client, type JsonObject, type ServerFacts } from './contract.js'
-import { REVISIONS } from './revisions.js'
+import { REVISIONS, isObject, type Client, type JsonObject, type ServerFacts } from './contract.js'
 import type { Session } from './session.js'
 
 /** What the page can answer; the last names the call that a question belongs to. */

@@ -1,7 +1,6 @@
-import { isObject, type Client, type Handlers, type JsonObject, type ServerFacts } from './contract.js'
+import { REVISIONS, isObject, type Client, type Handlers, type JsonObject, type ServerFacts } from './contract.js'
 import { namesOf, withMeta } from './legacy.js'
 import { listener } from './listen.js'
-import { REVISIONS } from './revisions.js'
 import { inRounds, type Send } from './rounds.js'
 import type { Session } from './session.js'
 

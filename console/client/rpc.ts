@@ -1,5 +1,4 @@
-import { isObject, type ConnectionLost, type Json, type JsonObject } from './contract.js'
-import { rpcErrorOf } from './received.js'
+import { RpcError, isObject, type ConnectionLost, type Json, type JsonObject, type LogEntry, type Progress } from './contract.js'
 
 export type Id = number | string
 export type Direction = 'sent' | 'received'
@@ -103,3 +102,20 @@ function parse (text: string): JsonObject | undefined {
     return undefined
   }
 }
+
+/** Undefined where the progress is no number. */
+export function progressOf ({ progress, total, message }: JsonObject): Progress | undefined {
+  if (!isNumber(progress)) return undefined
+  return { progress, ...(isNumber(total) ? { total } : {}), ...(typeof message === 'string' ? { message } : {}) }
+}
+
+export function logEntryOf ({ level, logger, data = '' }: JsonObject): LogEntry {
+  return { level: typeof level === 'string' ? level : 'unknown', data, ...(typeof logger === 'string' ? { logger } : {}) }
+}
+
+function rpcErrorOf ({ code, message, data }: JsonObject): RpcError {
+  return new RpcError(isNumber(code) ? code : 0, typeof message === 'string' ? message : 'the server gave no reason', data)
+}
+
+/** JSON has numbers that are too large to be finite here. */
+const isNumber = (value: unknown): value is number => Number.isFinite(value)

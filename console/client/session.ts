@@ -1,7 +1,6 @@
 import { Cancelled, isObject, type Client, type ConnectionLost, type Handlers, type JsonObject, type Question } from './contract.js'
 import { isQuestionMethod, OpenQuestions } from './open-questions.js'
-import { logEntryOf, progressOf } from './received.js'
-import { isId, Rpc, type Id, type OnMessage } from './rpc.js'
+import { Rpc, isId, logEntryOf, progressOf, type Id, type OnMessage } from './rpc.js'
 
 type NotificationListener = Parameters<Client['onNotification']>[0]
 type CloseListener = (error: ConnectionLost) => void

@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks'
-import { CopyButton } from '../parts/copy-button.js'
+import { CopyButton } from '../parts/buttons.js'
 import { formatted, problemWords, withText, type Draft } from './draft.js'
 import { hasMasks } from './model/mask.js'
 

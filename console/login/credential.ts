@@ -1,11 +1,9 @@
 import { signal } from '@preact/signals'
 import { ConnectionLost } from '../client/contract.js'
-import { isHeaderText } from './header-text.js'
-import { LoginFailed } from './login-failed.js'
+import { LoginFailed, isHeaderText, readLoginFacts, requestTicket, type OAuthFacts } from './ticket.js'
 import type { Tokens } from './oauth.js'
 import { takeReturned, type Returned } from './returned.js'
 import { readTab, writeTab } from './tab-storage.js'
-import { readLoginFacts, requestTicket, type OAuthFacts } from './ticket.js'
 
 /** The gateway takes no connection without a credential, and `need` says why. Connect again when `need` is undefined. */
 export class LoginNeeded extends Error {}

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { LinkText } from '../parts/link-text.js'
+import { LinkText } from '../parts/server-text.js'
 import { logInWithOAuth, need, oauth, useKey, wasUsed, type Need } from './credential.js'
-import { isHeaderText } from './header-text.js'
+import { isHeaderText } from './ticket.js'
 
 const WORDS: Record<Need['reason'], string> = {
   missing: 'This gateway wants to know who you are.',

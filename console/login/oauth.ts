@@ -1,8 +1,6 @@
 import * as oauth from 'oauth4webapi'
-import { isHeaderText } from './header-text.js'
-import { LoginFailed } from './login-failed.js'
+import { LoginFailed, isHeaderText, readJson, type OAuthFacts } from './ticket.js'
 import { rememberLogin, type Pending, type Returned } from './returned.js'
-import { readJson, type OAuthFacts } from './ticket.js'
 
 /** What an authorization server gave, and what is needed to renew it. In memory only. */
 export interface Tokens {

@@ -1,5 +1,3 @@
-import { LoginFailed } from './login-failed.js'
-
 /** What the gateway says about logins. `maybe`: it may know this browser by other means. */
 interface LoginFacts { credential: 'none' | 'asked' | 'maybe', oauth?: OAuthFacts }
 
@@ -36,4 +34,12 @@ async function textOf (response: Response): Promise<string | undefined> {
   const body = await response.json().catch(() => undefined) as { error?: { message?: unknown } } | undefined
   const message = body?.error?.message
   return typeof message === 'string' ? message : undefined
+}
+
+/** True for a credential that can be sent: `fetch` throws for a header with characters outside of Latin-1, and keys and tokens are ASCII without spaces. */
+export const isHeaderText = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
+
+/** Why a login did not work: a sentence of ours, and what others said, which is shown as text of theirs. */
+export class LoginFailed extends Error {
+  constructor (message: string, readonly detail?: string) { super(message) }
 }

@@ -1,4 +1,4 @@
-import { hiddenCount, pieces, type HiddenRun } from './text/hidden.js'
+import { beginningOf, hiddenCount, pieces, webUrl, type HiddenRun } from './text.js'
 
 /** Text that a server wrote: always text nodes, isolated from the direction of what surrounds it, with hidden characters drawn. */
 export function ServerText ({ text, block = false }: { text: string, block?: boolean }) {
@@ -16,4 +16,26 @@ export function HiddenBadge ({ texts }: { texts: Array<string | undefined> }) {
 function Hidden ({ run: { codes, more } }: { run: HiddenRun }) {
   const rest = more === 0 ? [] : [`${more} more`]
   return <span class='hidden-character'>⟨{[...codes, ...rest].join(' ')}⟩</span>
+}
+
+/** A browser takes a second or more to lay out a longer text. */
+const MAX_DRAWN = 100_000
+
+/** A server's text of any length: its beginning, and how much there is. */
+export function CutText ({ text, block = false }: { text: string, block?: boolean }) {
+  const drawn = beginningOf(text, MAX_DRAWN)
+  if (drawn.length === text.length) return <ServerText text={text} block={block} />
+  return <><ServerText text={drawn} block={block} /> <span class='quiet small'>The first {drawn.length.toLocaleString()} of {text.length.toLocaleString()} characters.</span></>
+}
+
+/** A server's URL: a link with its host shown when a browser may open it, else text. */
+export function LinkText ({ url, text = url }: { url: string, text?: string }) {
+  const target = webUrl(url)
+  if (target === undefined) return <><ServerText text={text} />{text === url ? null : <> <code><ServerText text={url} /></code></>}</>
+  return (
+    <>
+      <a href={target.href} target='_blank' rel='noopener noreferrer'><ServerText text={text} /></a>
+      {' '}<span class='quiet small'>opens <strong>{target.host}</strong></span>
+    </>
+  )
 }

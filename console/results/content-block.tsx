@@ -1,14 +1,12 @@
 import { useSignal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { isObject, type Json, type JsonObject } from '../client/contract.js'
 import { numberOf, textOf } from '../forms/model/schema.js'
-import { CopyButton } from '../parts/copy-button.js'
-import { LinkText } from '../parts/link-text.js'
-import { ServerText } from '../parts/server-text.js'
-import { sizeWords } from './excerpt.js'
+import { CopyButton, SaveButton } from '../parts/buttons.js'
+import { LinkText, ServerText } from '../parts/server-text.js'
+import { SHOWN_BYTES, beginning, blocksOf, byteLength, sizeWords } from './excerpt.js'
 import { jsonContent, jsonText } from './json-content.js'
 import { JsonTree } from './json-tree.js'
-import { LongText } from './long-text.js'
 import { MediaView } from './media-view.js'
 
 /** Reads a resource that a result names. */
@@ -71,6 +69,25 @@ function ResourceLink ({ block, uri, onOpen }: { block: JsonObject, uri: string,
       <p><strong><ServerText text={textOf(block.title) ?? textOf(block.name) ?? uri} /></strong> <span class='quiet small'><ServerText text={facts.join(', ')} /></span></p>
       {textOf(block.description) === undefined ? null : <p class='quiet small'><ServerText text={textOf(block.description) ?? ''} /></p>}
       <p class='row'><LinkText url={uri} />{onOpen === undefined ? null : <button type='button' onClick={() => onOpen(uri)}>Read</button>}</p>
+    </div>
+  )
+}
+
+/** A server's text of any length: the first 100 KiB, and more when asked. */
+export function LongText ({ text }: { text: string }) {
+  const [times, setTimes] = useState(1)
+  const shown = useMemo(() => beginning(text, times), [text, times])
+  const blocks = useMemo(() => blocksOf(shown), [shown])
+  const size = useMemo(() => text.length * 3 < SHOWN_BYTES ? 0 : byteLength(text), [text])
+  return (
+    <div class='long-text'>
+      <pre class='server-text' dir='auto' tabIndex={0}>{blocks.map((block, index) => <span key={index} class={blocks.length === 1 ? '' : 'block-of-text'}><ServerText text={block} /></span>)}</pre>
+      <div class='row'>
+        {shown.length < text.length ? <span class='quiet small'>{sizeWords(times * SHOWN_BYTES)} of {sizeWords(size)} shown</span> : null}
+        {shown.length < text.length ? <button type='button' onClick={() => setTimes(times + 1)}>Show 100 KiB more</button> : null}
+        <CopyButton text={text} label='Copy text' />
+        {size > 0 ? <SaveButton content={() => text} name='text.txt' label='Save text' /> : null}
+      </div>
     </div>
   )
 }

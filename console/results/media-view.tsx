@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { ServerText } from '../parts/server-text.js'
 import { sizeWords } from './excerpt.js'
 import { bareType, decode, decodedSize, mediaOf } from './media.js'
-import { SaveButton } from '../parts/save-button.js'
+import { SaveButton } from '../parts/buttons.js'
 
 /** Bytes that a server sent: seen or heard where that is safe, and saved in any case. */
 export function MediaView ({ base64, type }: { base64: string, type: string }) {

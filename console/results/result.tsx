@@ -2,13 +2,12 @@ import type { ComponentChild } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { isObject, type Json, type JsonObject } from '../client/contract.js'
 import { textOf } from '../forms/model/schema.js'
-import { CopyButton } from '../parts/copy-button.js'
+import { CopyButton, SaveButton } from '../parts/buttons.js'
 import { ServerText } from '../parts/server-text.js'
 import { ContentBlock, ResourceContent, type OpenResource } from './content-block.js'
 import { FitBadge } from './fit-badge.js'
 import { repeatedTexts } from './json-content.js'
 import { JsonTree } from './json-tree.js'
-import { SaveButton } from '../parts/save-button.js'
 
 /** So many blocks, messages or contents are drawn; the others are in the JSON below. */
 const MAX_BLOCKS = 50

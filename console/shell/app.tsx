@@ -1,17 +1,16 @@
-import { Login } from '../login/login.js'
+import { mayWatch } from '../client/contract.js'
 import { need } from '../login/credential.js'
+import { Login } from '../login/login.js'
+import { announcement } from '../parts/announce.js'
 import { Boundary } from '../parts/boundary.js'
-import { LiveRegion } from '../parts/live-region.js'
 import { client, type Reconnector } from '../state/connection.js'
 import type { MessageLog } from '../state/messages.js'
 import { route } from '../state/route.js'
-import { Confirm } from '../try/confirm.js'
+import { Confirm, Try } from '../try/try.js'
 import { History } from '../try/history.js'
-import { Try } from '../try/try.js'
 import { Header } from './header.js'
 import { LateWatch } from './late-watch.js'
 import { leave } from './leave.js'
-import { mayWatch } from '../client/may-watch.js'
 import { Messages } from './messages.js'
 import { StatusNotes } from './status.js'
 
@@ -41,4 +40,10 @@ function View ({ log }: { log: MessageLog }) {
     case 'watch': return client.value === undefined || mayWatch(client.value) ? <LateWatch client={client.value} /> : <p class='card'>This gateway does not let you watch: that needs the scope <code>admin</code>.</p>
     case 'try': return <Try />
   }
+}
+
+/** Speaks what `announce` is given, when the reader pauses. The page has one. */
+function LiveRegion () {
+  const { id, text } = announcement.value
+  return <div class='visually-hidden' role='status' aria-live='polite'><span key={id}>{text}</span></div>
 }

@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { REVISIONS } from '../client/revisions.js'
+import { REVISIONS, mayWatch } from '../client/contract.js'
 import { loginKind } from '../login/credential.js'
+import { Dialog } from '../parts/dialog.js'
 import { ServerText } from '../parts/server-text.js'
 import { calls, isRunning } from '../state/calls.js'
 import { client, era, status, type Reconnector } from '../state/connection.js'
 import type { MessageLog } from '../state/messages.js'
 import { route, writeRoute, type Route } from '../state/route.js'
+import { shortcuts, theme, type Theme } from '../state/settings.js'
 import { leave } from './leave.js'
-import { mayWatch } from '../client/may-watch.js'
-import { Settings } from './settings.js'
 import { StatusLine } from './status.js'
 
 /** The name of the gateway, the views, the connection. */
@@ -87,5 +87,27 @@ function Mark () {
       <path d='M5 8c0 10 14 10 14 0' fill='none' stroke='currentColor' stroke-width='2.5' stroke-linecap='round' />
       <circle cx='5' cy='6' r='3' fill='currentColor' /><circle cx='12' cy='6' r='2.25' fill='none' stroke='currentColor' stroke-width='1.5' /><circle cx='19' cy='6' r='3' fill='currentColor' />
     </svg>
+  )
+}
+
+const THEMES: Record<Theme, string> = { system: 'As the system', light: 'Light', dark: 'Dark' }
+
+/** Choices that this browser keeps. */
+function Settings ({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title='Settings' onClose={onClose}>
+      <fieldset class='stack'>
+        <legend>Colours</legend>
+        <div class='row'>
+          {Object.entries(THEMES).map(([value, words]) => (
+            <label key={value} class='choice'><input type='radio' name='theme' checked={theme.value === value} onChange={() => { theme.value = value as Theme }} /> {words}</label>
+          ))}
+        </div>
+      </fieldset>
+      <label class='choice'>
+        <input type='checkbox' checked={shortcuts.value === 'on'} onChange={event => { shortcuts.value = event.currentTarget.checked ? 'on' : 'off' }} /> The key <kbd>/</kbd> goes to the filter
+      </label>
+      <div class='row'><button type='button' class='primary' autofocus onClick={onClose}>Done</button></div>
+    </Dialog>
   )
 }

@@ -1,12 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import { CopyButton } from '../parts/copy-button.js'
-import { SaveButton } from '../parts/save-button.js'
+import { CopyButton, SaveButton } from '../parts/buttons.js'
 import { ServerText } from '../parts/server-text.js'
 import { Time } from '../parts/time.js'
-import { duration } from '../parts/time-words.js'
-import { droppedMessages, MAX_MESSAGES, messages, type Message, type MessageLog } from '../state/messages.js'
-import { asLines, shownMessage } from '../state/shown-messages.js'
+import { duration } from '../parts/words.js'
+import { asLines, droppedMessages, MAX_MESSAGES, messages, shownMessage, type Message, type MessageLog } from '../state/messages.js'
 
 /** The newest that are drawn; the rest is found by the filter, and exported. */
 const MAX_DRAWN = 300

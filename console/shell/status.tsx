@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import { announce } from '../parts/announce.js'
 import { ServerText } from '../parts/server-text.js'
-import { span } from '../parts/time-words.js'
+import { span } from '../parts/words.js'
 import { calls, isRunning, lostCalls, type Call } from '../state/calls.js'
 import { now } from '../state/clock.js'
 import { status, type Reconnector, type Status } from '../state/connection.js'

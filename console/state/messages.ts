@@ -3,6 +3,7 @@ import type { JsonObject } from '../client/contract.js'
 import type { Direction, OnMessage } from '../client/rpc.js'
 import type { Pointer } from '../forms/model/value.js'
 import { MessageSecrets } from './message-secrets.js'
+import { redact } from './redact.js'
 
 export interface Message {
   number: number
@@ -86,3 +87,9 @@ export class MessageLog {
     })
   }
 }
+
+/** A message as people see it: indented, without what is usually secret. */
+export const shownMessage = ({ message, secrets }: Message): string => JSON.stringify(redact(message, secrets), null, 2)
+
+/** One message a line, as `shownMessage` has them. */
+export const asLines = (all: Message[]): string => all.map(({ at, direction, ms, message, secrets }) => JSON.stringify({ at: new Date(at).toISOString(), direction, ...(ms === undefined ? {} : { ms }), message: redact(message, secrets) }) + '\n').join('')

@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals'
-import { isObject, type Client, type Json } from '../client/contract.js'
-import { mayWatch } from '../client/may-watch.js'
+import { isObject, mayWatch, type Client, type Json } from '../client/contract.js'
 import { WATCH, WATCH_BATCH, type UpstreamRow } from '../client/watch-batch.js'
 import type { Item } from './lists.js'
 

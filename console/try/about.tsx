@@ -1,10 +1,9 @@
 import { useMemo } from 'preact/hooks'
 import { isObject, type JsonObject } from '../client/contract.js'
-import { CutText } from '../parts/text/cut-text.js'
-import { HiddenBadge, ServerText } from '../parts/server-text.js'
+import { CutText, HiddenBadge, ServerText } from '../parts/server-text.js'
 import type { Item } from '../state/lists.js'
 import type { Kind } from '../state/route.js'
-import { hintsOf } from './hints.js'
+import { hintsOf } from './actions.js'
 
 /** Name, description, annotations and schema of a thing, all of it the server's own words. */
 export function About ({ item: { key, name, title, description, raw }, kind }: { item: Item, kind: Kind }) {

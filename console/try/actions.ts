@@ -1,9 +1,8 @@
 import { signal } from '@preact/signals'
-import type { Json, JsonObject } from '../client/contract.js'
+import { isObject, type Json, type JsonObject } from '../client/contract.js'
 import { startCall, type Call, type CallRequest } from '../state/calls.js'
 import { client } from '../state/connection.js'
 import { lists, type Item } from '../state/lists.js'
-import { isDestructive } from './hints.js'
 
 /** A call that waits until a person has confirmed it. */
 export const unconfirmed = signal<CallRequest | undefined>(undefined)
@@ -32,3 +31,22 @@ export function callNow (request: CallRequest): void {
 export const repeatCall = ({ kind, key, method, params, inputSchema, variables }: Call): void => makeCall({ kind, key, method, params, inputSchema, ...(variables === undefined ? {} : { variables }) })
 
 export const itemOf = ({ kind, key }: Pick<CallRequest, 'kind' | 'key'>): Item | undefined => lists[kind].value.items.find(item => item.key === key)
+
+interface Hint { words: string, tone: '' | 'good' | 'warn' | 'bad' }
+
+/** What a tool says of itself, in words. Hints are the server's claims. */
+export function hintsOf ({ annotations }: JsonObject): Hint[] {
+  const { readOnlyHint, idempotentHint, openWorldHint } = isObject(annotations) ? annotations : {}
+  const hints: Hint[] = []
+  if (readOnlyHint === true) hints.push({ words: 'reads only', tone: 'good' })
+  else if (isDestructive({ annotations: annotations ?? null })) hints.push({ words: 'destructive', tone: 'bad' })
+  if (readOnlyHint === false && isObject(annotations) && annotations.destructiveHint === false) hints.push({ words: 'changes things', tone: 'warn' })
+  if (idempotentHint === true && readOnlyHint !== true) hints.push({ words: 'safe to repeat', tone: '' })
+  if (openWorldHint === true) hints.push({ words: 'reaches outside', tone: 'warn' })
+  return hints
+}
+
+/** True for a tool that says it destroys something. One that says nothing does not ask for a confirmation each time. */
+export function isDestructive ({ annotations }: JsonObject): boolean {
+  return isObject(annotations) && annotations.destructiveHint === true && annotations.readOnlyHint !== true
+}

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { beginningOf } from '../parts/text/beginning.js'
-import { CutText } from '../parts/text/cut-text.js'
-import { ServerText } from '../parts/server-text.js'
+import type { UpstreamRow } from '../client/watch-batch.js'
+import { CutText, ServerText } from '../parts/server-text.js'
+import { beginningOf } from '../parts/text.js'
 import { ListRemarks, ServerState, StateBadge } from '../servers/server-state.js'
 import { now } from '../state/clock.js'
 import { status } from '../state/connection.js'
@@ -11,8 +11,6 @@ import { KINDS, lists, type Item } from '../state/lists.js'
 import { writeRoute, type Kind } from '../state/route.js'
 import { servers, serversShown } from '../state/servers.js'
 import { shortcuts } from '../state/settings.js'
-import type { UpstreamRow } from '../client/watch-batch.js'
-import { focusIfLost } from './focus.js'
 
 export const PLURALS: Record<Kind, string> = { tool: 'Tools', resource: 'Resources', template: 'Templates', prompt: 'Prompts' }
 
@@ -217,4 +215,13 @@ function keepFocus (box: { current: HTMLDivElement | null }): void {
   useLayoutEffect(() => {
     if (had.current && document.activeElement === document.body) box.current?.querySelector('a')?.focus()
   })
+}
+
+/** Where one column is shown at a time, opening and going back hides what had the focus: it goes on to `next`. */
+export function focusIfLost (next: () => HTMLElement | null): () => void {
+  const frame = requestAnimationFrame(() => {
+    const active = document.activeElement
+    if (active === null || active === document.body || !active.checkVisibility()) next()?.focus()
+  })
+  return () => cancelAnimationFrame(frame)
 }

@@ -1,4 +1,4 @@
-import { duration, trim } from '../parts/time-words.js'
+import { duration, trim } from '../parts/words.js'
 import type { GatewayFacts, Health, Refusal, Stats, Subject } from '../client/watch-batch.js'
 
 /** With thousands apart: `12,345`. */

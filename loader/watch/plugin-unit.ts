@@ -2,9 +2,8 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { contributionsOf, keyOf, type Definition } from '../definitions.js'
 import { checkUnique, noteSource } from '../names-in-use.js'
 import { noteIfSlow } from '../register-plugin.js'
-import { MiddlewareSlots } from './middleware-slots.js'
+import { MiddlewareSlots, Registration, putInto, removeFrom } from './registration.js'
 import { recordingApp } from './recording-app.js'
-import { putInto, Registration, removeFrom } from './registration.js'
 
 type AnyPlugin = (app: FastifyInstance, options: object, done?: (error?: Error) => void) => unknown
 

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import type { Middleware } from '../../protocol/dispatch/pipeline.js'
-import type { MiddlewareSlots } from './middleware-slots.js'
 import { keyOf, type Definition } from '../definitions.js'
 
 type Mcp = FastifyInstance['mcp']
@@ -143,4 +142,24 @@ function addTo ({ tools, resources, prompts }: Mcp, item: Definition): void {
 function present ({ tools, resources, prompts }: Mcp, kind: Definition['kind'], key: string): Definition | undefined {
   if (kind === 'resource') return resources.get(key)
   return kind === 'tool' ? tools.get(key) : prompts.get(key)
+}
+
+/** The places of a file's middleware in the order of all middleware, which stay the same when the file is loaded anew. */
+export class MiddlewareSlots {
+  readonly #use: (middleware: Middleware) => void
+  #current: Middleware[] = []
+  #size = 0
+
+  constructor (use: (middleware: Middleware) => void) {
+    this.#use = use
+  }
+
+  /** Puts these into the slots. A slot that is left over lets calls pass. */
+  fill (middleware: readonly Middleware[]): void {
+    this.#current = [...middleware]
+    for (; this.#size < middleware.length; this.#size++) {
+      const index = this.#size
+      this.#use(async (call, next) => await (this.#current[index]?.(call, next) ?? next()))
+    }
+  }
 }

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
-import type { Completers } from '../../protocol/definitions/completion.js'
-import type { Relay } from '../../protocol/definitions/relay.js'
+import type { Completers, Relay } from '../../protocol/definitions/common-members.js'
 import { relayed } from '../../protocol/revisions/relayed.js'
 import { errors, shorten, type McpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import { errors } from '../../protocol/wire/errors.js'
 import type { ElicitAnswer } from '../../protocol/wire/client-answers.js'
-import { checkedAnswer } from '../../protocol/questions/checked-answer.js'
+import { checkedAnswer } from '../../protocol/questions/answers.js'
 import { elicitation } from '../../protocol/revisions/elicitation.js'
 import { compile } from '../../protocol/schema/schema.js'
 

@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
-import type { Call } from '../../protocol/dispatch/call.js'
+import { describeThrown, oneLine } from '../../lib/one-line.js'
 import { now } from '../../lib/time.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
-import { isFault } from '../../protocol/dispatch/observed/observers.js'
+import type { Call } from '../../protocol/dispatch/call.js'
+import { isFault } from '../../protocol/dispatch/observers.js'
 import { isObject } from '../../protocol/wire/json.js'
 import { LEVELS, type LogLevel } from '../../protocol/wire/log-level.js'
-import { logSentence } from './logging/log-sentence.js'
 
 // Some clients send `warn`.
 const SetLevel = Type.Object({ level: Type.Unsafe<LogLevel | 'warn'>({ type: 'string', enum: [...LEVELS, 'warn'] }) })
@@ -57,3 +57,24 @@ function inWords ({ outcome, code, message }: CallOutcome): object {
   if (outcome === 'cancelled') return { cancelled: true }
   return outcome === 'error' ? { err: { code, message } } : { isError: outcome === 'failed' }
 }
+
+const [MAX_SENTENCE, MAX_ERROR, MAX_ID] = [600, 400, 64]
+
+/** The sentence for what a call logged or for an error that no handler foresaw: `tools/call divide failed: TypeError: x is not a function (correlation ...)`. */
+function logSentence (data: unknown, call: Call | undefined): string {
+  const what = call === undefined ? undefined : nameOf(call)
+  if (isFault(data)) {
+    if (data.correlation !== undefined) return `${failed(what ?? 'a request', data.err)} (correlation ${oneLine(data.correlation, MAX_ID)})`
+    if (data.listener !== undefined) return failed(`a listener of ${data.listener}`, data.err)
+    if (data.notification !== undefined) return failed(data.notification, data.err)
+  }
+  return oneLine(what === undefined ? 'log outside a call' : `log of ${what}`, MAX_SENTENCE)
+}
+
+function nameOf ({ method, target }: Call): string {
+  const { tool, resource, prompt }: Partial<Record<'tool' | 'resource' | 'prompt', string>> = target?.auditSubject ?? {}
+  const name = tool ?? resource ?? prompt
+  return name === undefined ? method : `${method} ${name}`
+}
+
+const failed = (what: string, error: unknown): string => oneLine(`${what} failed: ${describeThrown(error, MAX_ERROR)}`, MAX_SENTENCE)

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
-import { checkedAnswer } from '../../protocol/questions/checked-answer.js'
+import { checkedAnswer } from '../../protocol/questions/answers.js'
 
 const METHOD = 'roots/list'
 const Answer = Type.Object({ roots: Type.Array(Type.Object({ uri: Type.String(), name: Type.Optional(Type.String()) })) })

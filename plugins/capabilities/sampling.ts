@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
-import { checkedAnswer } from '../../protocol/questions/checked-answer.js'
+import { checkedAnswer } from '../../protocol/questions/answers.js'
 import { convert } from '../../protocol/revisions/convert.js'
 
 const METHOD = 'sampling/createMessage'

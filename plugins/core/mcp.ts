@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import fp from 'fastify-plugin'
 import { Dispatcher, type DispatcherOptions } from '../../protocol/dispatch/dispatcher.js'
-import type { CallListener, EndListener, LogListener, RefusalListener } from '../../protocol/dispatch/observed/observers.js'
+import type { CallListener, EndListener, LogListener, RefusalListener } from '../../protocol/dispatch/observers.js'
 import type { Sealer } from '../../protocol/questions/seal.js'
 import { prefixSpaces, type Store } from '../../protocol/store.js'
 import type { Limits } from '../../protocol/wire/limits.js'
 import { closeHookBudget } from '../../lib/time.js'
-import { heapLimit } from '../../system/process/memory.js'
+import { heapLimit } from '../../system/process/usage.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { Collection, Filter } from '../../protocol/definitions/collection.js'
-import type { Relayed } from '../../protocol/definitions/relay.js'
+import type { Relayed } from '../../protocol/definitions/common-members.js'
 import { DEFAULT_SCOPES, grants } from '../../protocol/wire/identity.js'
 import type { CacheHints } from '../../protocol/revisions/revision.js'
 import { Listeners } from '../../lib/listeners.js'

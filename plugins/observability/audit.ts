@@ -2,8 +2,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
-import { clientOf, methodOf, outcomeOf, subjectOf, unknownOf } from '../../protocol/dispatch/observed/call-facts.js'
-import type { CallTrace } from '../../protocol/peer/trace.js'
+import { clientOf, methodOf, outcomeOf, subjectOf, unknownOf } from '../../protocol/dispatch/call-facts.js'
+import type { CallTrace } from '../../protocol/wire/trace.js'
 import { callSentence, type AuditLine } from './audit/audit-line.js'
 
 /** Logs one line for each call: the caller, the method and its target, the outcome. Never arguments or results. */

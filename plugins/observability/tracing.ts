@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { subjectOf } from '../../protocol/dispatch/observed/call-facts.js'
+import { subjectOf } from '../../protocol/dispatch/call-facts.js'
 import { withTimeout } from '../../lib/time.js'
 
 export interface TracingOptions {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
-import { checkStream, endOf } from '../../protocol/dispatch/lasting-call.js'
+import { checkStream, endOf } from '../../protocol/dispatch/long-lived-call.js'
 import { ADMIN_SCOPE } from '../../protocol/wire/identity.js'
 import type { Feed } from '../../protocol/watch/feed.js'
 import { MEMBERS } from '../../protocol/watch/members.js'

@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { challenge, type Challenger } from '../../protocol/http/challenge.js'
+import { audienceOf, challenge, type Challenger } from '../../protocol/http/protected-resource.js'
 import { isHttpError } from '../../protocol/http/http-error.js'
 import type { Challenge } from '../../protocol/http/http-errors.js'
-import { audienceOf } from '../../protocol/http/protected-resource.js'
 import { rescheduleExpiry } from '../../protocol/peer/expiry.js'
 import type { IdentityCarrier } from '../../protocol/wire/carried-identity.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
@@ -16,8 +15,7 @@ import { networkOf } from '../../system/rate/network.js'
 import { Authenticator, type Attempt } from './auth/authenticator.js'
 import { HostIdentities } from './auth/host-identities.js'
 import { identityCarrier } from './auth/identity-carrier.js'
-import { SharedTickets } from './auth/shared-tickets.js'
-import type { TicketBook } from './auth/ticket-book.js'
+import { SharedTickets, type TicketBook } from './auth/shared-tickets.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import { Counter } from '../../lib/counter.js'
-import { connectionsAmong, openFilesLimit } from '../../system/process/open-files.js'
+import { connectionsAmong, openFilesLimit } from '../../system/process/usage.js'
 
 /** The shortest time between two log lines about connections, in milliseconds. */
 const LOG_INTERVAL = 60_000

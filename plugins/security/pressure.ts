@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import { errors } from '../../protocol/wire/errors.js'
 import { LoadMeter, type Load } from '../../system/process/load.js'
-import { heapLimit, memoryLimit } from '../../system/process/memory.js'
+import { heapLimit, memoryLimit } from '../../system/process/usage.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {

@@ -1,9 +1,8 @@
 import type { Awaitable } from '../../lib/awaitable.js'
 import type { Call } from '../dispatch/call.js'
-import type { Completer, Completers } from './completion.js'
+import type { Completer, Completers, Relayed } from './common-members.js'
 import { text, type ContentBlock } from '../wire/content.js'
 import { checkMembers, checkName, checkPart, checkScopes } from './checks.js'
-import type { Relayed } from './relay.js'
 import { isObject } from '../wire/json.js'
 import { checkLengths } from '../wire/result-size.js'
 

@@ -2,11 +2,10 @@ import type { Awaitable } from '../../lib/awaitable.js'
 import type { Call } from '../dispatch/call.js'
 import type { Annotations, ResourceContents } from '../wire/content.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './checks.js'
-import type { Relayed } from './relay.js'
+import type { Completers, Relayed } from './common-members.js'
 import { isObject } from '../wire/json.js'
 import { checkLengths } from '../wire/result-size.js'
 import { isTemplate, uriTemplate, type UriTemplate, type Variables, type VariablesOf } from './uri-template.js'
-import type { Completers } from './completion.js'
 import type { CacheHints } from '../revisions/revision.js'
 
 /** Text, bytes, JSON, or contents spelled out. */

@@ -9,7 +9,7 @@ import { mirrorsOf, type Mirror } from '../http/mirrored-headers.js'
 import { checkLengths } from '../wire/result-size.js'
 import { compile, compileForAll, jsonSchemaOf, type AnySchema, type Check, type Schema, type Typed, type Unparsed } from '../schema/schema.js'
 import { isStandardSchema, parserOf, type Parse, type StandardSchema } from '../schema/standard-schema.js'
-import type { Relayed } from './relay.js'
+import type { Relayed } from './common-members.js'
 import { hinter, toResult, type ToolValue } from './tool-result.js'
 
 /** The value that `run` returns. */

@@ -2,7 +2,7 @@ import { Listeners } from '../../lib/listeners.js'
 import { RecycledSet } from '../../lib/recycled.js'
 import { withTimeout } from '../../lib/time.js'
 import type { Peer } from '../peer/peer.js'
-import type { Observers } from './observed/observers.js'
+import type { Observers } from './observers.js'
 
 /** The connected peers, from `connect` to `disconnect`, and the end of all of them at shutdown. */
 export class Lifecycle {

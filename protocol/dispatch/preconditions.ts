@@ -1,14 +1,16 @@
-import { errors } from '../wire/errors.js'
-import type { Call } from './call.js'
 import type { ByteBudget } from '../../lib/byte-budget.js'
-import { hasExpired } from '../wire/identity.js'
-import type { Request } from '../wire/jsonrpc.js'
-import type { Limits } from '../wire/limits.js'
 import { checkHeaders, missingHeaders } from '../http/mirrored-headers.js'
 import type { Peer } from '../peer/peer.js'
-import { checkMeta } from '../revisions/meta.js'
 import type { Revision } from '../revisions/revision.js'
 import { declaredVersion, missingMembers, negotiate, newestStateful, statelessRevision } from '../revisions/table.js'
+import { errors } from '../wire/errors.js'
+import { hasExpired } from '../wire/identity.js'
+import { isObject } from '../wire/json.js'
+import { isId, type Request } from '../wire/jsonrpc.js'
+import type { Limits } from '../wire/limits.js'
+import { isLogLevel } from '../wire/log-level.js'
+import { META } from '../wire/meta.js'
+import type { Call } from './call.js'
 
 /** The methods that may be called before `initialize` is answered. */
 const BEFORE_HANDSHAKE = new Set(['initialize', 'ping'])
@@ -52,4 +54,14 @@ function declaredRevision (request: Request, { headers }: Peer): Revision {
 function lacking (request: Request, headers: Peer['headers']): string {
   const missing = headers === undefined ? '' : missingHeaders(headers, request)
   return missing === '' ? missingMembers(request) : `${missingMembers(request)}; in the header, ${missing}`
+}
+
+/** Refuses a `_meta` whose known keys do not hold what they must. */
+function checkMeta ({ params, meta }: Request, maxId: number): void {
+  if (params._meta === undefined) return
+  if (!isObject(params._meta)) throw errors.malformedMeta('_meta must be an object')
+  const { progressToken, [META.logLevel]: level } = meta
+  if (progressToken !== undefined && !isId(progressToken)) throw errors.malformedMeta('_meta.progressToken must be a string or an integer')
+  if (typeof progressToken === 'string' && progressToken.length > maxId) throw errors.malformedMeta(`_meta.progressToken must have at most ${maxId} characters`)
+  if (level !== undefined && !isLogLevel(level)) throw errors.malformedMeta(`_meta["${META.logLevel}"] is not a log level`)
 }

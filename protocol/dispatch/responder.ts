@@ -3,8 +3,8 @@ import { isMcpError, type McpError } from '../wire/errors.js'
 import { PreparedResult } from '../wire/result.js'
 import type { Server } from '../revisions/revision.js'
 import type { Result } from './methods.js'
-import type { Observers } from './observed/observers.js'
-import { statusOf } from '../http/http-status.js'
+import type { Observers } from './observers.js'
+import { statusOf } from '../http/http-error.js'
 
 /** Turns what a handler returned, threw or asked the client into the one response to its call. */
 export class Responder {

@@ -1,4 +1,4 @@
-import type { RefusalReason } from '../wire/errors.js'
+import { codes, type McpError, type RefusalReason } from '../wire/errors.js'
 
 /** Why a request was refused, for the audit log; the client does not see it. */
 export interface AuditReason { reason: string, detail?: string | undefined }
@@ -30,3 +30,10 @@ export class HttpError extends Error {
 
 /** True for the errors of the table `httpErrors`; an error of Fastify or of the host application is none of them. */
 export const isHttpError = (error: unknown): error is HttpError => error instanceof HttpError
+
+/** The HTTP status of a JSON-RPC error. Most are responses like any other, with 200. */
+export function statusOf (error: McpError, revision: { readonly unknownMethodStatus: number } | undefined): number {
+  if (error.status !== undefined) return error.status
+  if (error.code === codes.parse || error.code === codes.invalidRequest) return 400
+  return error.code === codes.methodNotFound ? revision?.unknownMethodStatus ?? 200 : 200
+}

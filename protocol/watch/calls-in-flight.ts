@@ -1,5 +1,5 @@
 import type { Call } from '../dispatch/call.js'
-import { subjectOf } from '../dispatch/observed/call-facts.js'
+import { subjectOf } from '../dispatch/call-facts.js'
 import type { Activities } from './activities.js'
 import type { ClientNames } from './client-names.js'
 import type { Row } from './row.js'

@@ -1,4 +1,4 @@
-import { clientOf } from '../dispatch/observed/call-facts.js'
+import { clientOf } from '../dispatch/call-facts.js'
 import { isObject } from '../wire/json.js'
 
 /** How many names are remembered, and how long they may be. */

@@ -1,6 +1,6 @@
 import type { Call } from '../dispatch/call.js'
 import type { CallOutcome } from '../dispatch/call-response.js'
-import { methodOf, type Subject } from '../dispatch/observed/call-facts.js'
+import { methodOf, type Subject } from '../dispatch/call-facts.js'
 import type { Activity } from './activities.js'
 import type { Row } from './row.js'
 

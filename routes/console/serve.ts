@@ -1,9 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import type { Route } from '../paths.js'
-import { encodingFor } from './accepted-encoding.js'
-import { matchesTag } from './entity-tag.js'
-import { readBytes, type ConsoleFile } from './files.js'
+import { encodingFor, readBytes, type ConsoleFile } from './files.js'
 
 /** Sent with each reply. */
 type Headers = Readonly<Record<string, string>>
@@ -47,4 +45,10 @@ async function send (file: ConsoleFile, headers: Headers, caching: string, reque
 function gone (request: FastifyRequest, error: Error): Error {
   request.log.warn({ reqId: request.id, err: error }, 'a file of the console cannot be read; if the gateway was built anew, restart it')
   return httpErrors.notFound(request.method, '/console')
+}
+
+/** Whether `If-None-Match` names this entity tag. Tags that a proxy made weak count. */
+export function matchesTag (condition: string | undefined, tag: string): boolean {
+  if (condition === undefined) return false
+  return condition.split(',').map(each => each.trim().replace(/^W\//, '')).some(each => each === tag || each === '*')
 }

@@ -4,7 +4,7 @@ import { randomToken } from '../../lib/random-token.js'
 import { decodeNodeMessage } from '../../protocol/nodes/decode-message.js'
 import type { NodeMessage } from '../../protocol/nodes/message.js'
 import type { Nodes } from '../../protocol/nodes/nodes.js'
-import { machineTime } from '../../system/process/machine-clock.js'
+import { machineTime } from '../../system/process/usage.js'
 import type { DiskConnection } from './connection.js'
 import { allRows, firstRow } from './row.js'
 

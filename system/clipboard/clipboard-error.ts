@@ -1,4 +1,4 @@
-import type { Session } from './desktop-session.js'
+import type { Environment } from '../environment.js'
 
 type LibraryError = Error & { xselError?: { stderr?: unknown } }
 
@@ -42,4 +42,15 @@ export function clipboardFailure (error: unknown, session: Session): ClipboardEr
 const HINTS: Partial<Record<Session, string>> = {
   x11: 'Run xsel --clipboard --output in the same session to see why',
   wayland: 'Run wl-paste in the same session to see why'
+}
+
+/** The desktop session: `none` is Linux without a display, `other` a system whose clipboard needs none (macOS, Windows, WSL). */
+export type Session = 'x11' | 'wayland' | 'none' | 'other'
+
+export function sessionOf (platform: string, env: Environment, release: string): Session {
+  if (platform !== 'linux' || /microsoft/i.test(release)) return 'other'
+  const { DISPLAY = '', WAYLAND_DISPLAY = '', XDG_SESSION_TYPE } = env
+  if (WAYLAND_DISPLAY !== '') return 'wayland'
+  if (DISPLAY === '') return 'none'
+  return XDG_SESSION_TYPE === 'wayland' ? 'wayland' : 'x11'
 }

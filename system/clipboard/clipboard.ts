@@ -1,7 +1,6 @@
 import { release } from 'node:os'
-import { ClipboardError, clipboardFailure, noAnswer, noDisplay, tooLong } from './clipboard-error.js'
+import { ClipboardError, clipboardFailure, noAnswer, noDisplay, sessionOf, tooLong } from './clipboard-error.js'
 import { killable } from './killable.js'
-import { sessionOf } from './desktop-session.js'
 import { Semaphore } from '../../lib/semaphore.js'
 import { Xsel, type ClipboardBackend } from './xsel.js'
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8'
 import { residentMemory } from './load.js'
-import { openFilesLimit } from './open-files.js'
 
 /** Reads what this process has used and uses: times in seconds, memory in bytes. What the system does not tell is undefined. */
 export function readUsage () {
@@ -32,4 +32,53 @@ function unlessRefused<T> (read: () => T): T | undefined {
 function bytesIn (status: string, name: string): number | undefined {
   const [, kibibytes] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status) ?? []
   return kibibytes === undefined ? undefined : Number(kibibytes) * 1_024
+}
+
+const MIB = 1024 * 1024
+/**
+ * The part of V8's heap limit that is for the young generation, which objects that stay cannot have. V8 does not tell it: with Node.js 24 the
+ * limit is 192 MiB above `--max-old-space-size`, before that 48.
+ */
+const YOUNG = Number(process.versions.node.split('.')[0]) >= 24 ? { most: 192 * MIB, share: 0.5 } : { most: 96 * MIB, share: 0.3 }
+
+/** How many bytes of heap Node.js may use for what stays before it gives up, cautiously. */
+export function heapLimit (): number {
+  const limit = getHeapStatistics().heap_size_limit
+  return limit - Math.min(YOUNG.most, YOUNG.share * limit)
+}
+
+/** How many bytes of memory there are for this process. */
+export function memoryLimit (): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Infinity)
+}
+
+/** What this process takes and runs on. */
+export function runtime (): { node: string, memory: { rss: number, heapUsed: number } } {
+  return { node: process.versions.node, memory: { rss: residentMemory() ?? 0, heapUsed: getHeapStatistics().used_heap_size } }
+}
+
+/** Milliseconds on the machine's monotonic clock, which all its processes share. It cannot be set, and begins again with the machine. */
+export const machineTime = (): number => Number(process.hrtime.bigint() / 1_000_000n)
+
+/** What the process needs for other things than connections: files, pipes of programs, a database, requests of its own. */
+const OTHERS = 100
+
+/** How many files and connections this process may have open: the soft limit, which Node.js raises to the hard one when it starts. Undefined where it cannot be read. */
+export function openFilesLimit (): number | undefined {
+  try {
+    return process.platform === 'linux' ? limitIn(readFileSync('/proc/self/limits', 'utf8')) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The limit in the text of /proc/self/limits. */
+export function limitIn (limits: string): number | undefined {
+  const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
+  return soft === undefined ? undefined : Number(soft)
+}
+
+/** How many of so many open files may be connections. */
+export function connectionsAmong (openFiles: number): number {
+  return Math.max(openFiles - OTHERS, Math.floor(openFiles / 4))
 }

@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { killAtExit } from './kill-at-exit.js'
-import { signalGroup } from './signal-group.js'
+import { killAtExit, signalGroup } from './kill.js'
 
 export interface ExitStatus { exitCode: number | null, signal: string | null, failure?: string }
 

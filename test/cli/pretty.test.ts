@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
-import { painter } from '../../cli/pretty/colours.js'
+import { painter, prettyLog } from '../../cli/pretty/pretty-log.js'
 import { ownFrames } from '../../cli/pretty/own-frames.js'
-import { prettyLog } from '../../cli/pretty/pretty-log.js'
 import { COMMAND } from '../support/command.js'
 import { folder, initialize, launch, toolCall } from '../support/process.js'
 

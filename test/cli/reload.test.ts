@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { ADA, bearer, BOB, listed, ping } from '../support/keys.js'
 import { until, within } from '../support/wait.js'
-import { watchTerminal } from '../../cli/process/sighup.js'
+import { watchTerminal } from '../../cli/process/signals.js'
 import { folder, initialize, launch, PROCESSES, toolCall, type Launched } from '../support/process.js'
 
 const WAIT = 30_000

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { checkNode } from '../../cli/process/node-version.js'
 import { describeStartError } from '../../cli/process/start-error.js'
-import { npmFlagsWarning } from '../../cli/settings/npm-flags.js'
+import { npmFlagsWarning } from '../../cli/settings/parse-arguments.js'
 import { launch, PROCESSES } from '../support/process.js'
 import { version } from '../../version.js'
 

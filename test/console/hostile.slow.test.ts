@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { pieces } from '../../console/parts/text/hidden.js'
+import { pieces } from '../../console/parts/text.js'
 import { until } from '../support/wait.js'
 import { withBrowser } from './support/browser.js'
 import { CIRCLES, circularServer, write } from './support/circular-server.js'

@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, wri
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { shortError } from '../../cli/short-error.js'
+import { shortError } from '../../cli/logger.js'
 import { entry } from '../../version.js'
 import { folder, initialize, Launched, toolCall } from '../support/process.js'
 import { until } from '../support/wait.js'

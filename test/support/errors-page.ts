@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import ts from 'typescript'
-import { statusOf } from '../../protocol/http/http-status.js'
-import type { HttpError } from '../../protocol/http/http-error.js'
+import { statusOf, type HttpError } from '../../protocol/http/http-error.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { modern, oldest } from '../../protocol/revisions/table.js'
 import { codes, errors, type McpError } from '../../protocol/wire/errors.js'

@@ -9,11 +9,10 @@ import type { Peer } from '../../protocol/peer/peer.js'
 import type { Sink } from '../../protocol/sessions/streams/sink.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import type { Identity } from '../../protocol/wire/identity.js'
-import type { HttpGateway } from './gateway.js'
+import { viewOf, type HttpGateway } from './gateway.js'
 import { sendJson } from './json-reply.js'
 import { takeBody } from './posts.js'
 import { throwUnavailable } from './session-lookup.js'
-import { viewOf } from './view-parameter.js'
 
 /** In milliseconds. */
 const SEND_AGAIN_AFTER = 250

@@ -1,10 +1,10 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import type { Inquiries } from '../../protocol/nodes/inquiries.js'
-import type { IdentityCarrier } from '../../protocol/wire/carried-identity.js'
 import type { Nodes } from '../../protocol/nodes/nodes.js'
 import type { SessionRegistry } from '../../protocol/sessions/registry.js'
 import type { Sink } from '../../protocol/sessions/streams/sink.js'
+import type { IdentityCarrier } from '../../protocol/wire/carried-identity.js'
 
 /** Opens server-sent event streams as HTTP replies. */
 export interface EventStreamPort {
@@ -29,3 +29,9 @@ export interface HttpGateway {
     onGone: (reply: FastifyReply, callback: () => void) => void
   }
 }
+
+/** What the name of a view is called in the path of a route. No host application has a parameter of that name. */
+export const VIEW_PARAMETER = 'patchbayView'
+
+/** The view whose URL the request was sent to; undefined for the whole gateway. */
+export const viewOf = ({ params }: FastifyRequest): string | undefined => (params as Record<string, string | undefined>)[VIEW_PARAMETER]

@@ -4,10 +4,9 @@ import { Peer } from '../../protocol/peer/peer.js'
 import { shorten } from '../../protocol/wire/errors.js'
 import { oldest, revisionNamed, versions } from '../../protocol/revisions/table.js'
 import { jsonChannel } from './channels.js'
-import type { HttpGateway } from './gateway.js'
+import { viewOf, type HttpGateway } from './gateway.js'
 import { versionHeader } from './headers.js'
 import { DISCONNECTED, takeBody } from './posts.js'
-import { viewOf } from './view-parameter.js'
 
 /** `POST /message` without a session: plain JSON-RPC without a handshake. The response is JSON, and nothing is remembered. */
 export function serveMessage (gateway: Pick<HttpGateway, 'dispatcher' | 'connections'>, request: FastifyRequest, reply: FastifyReply): void {

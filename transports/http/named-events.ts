@@ -2,10 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { oldest } from '../../protocol/revisions/table.js'
 import type { Session } from '../../protocol/sessions/session.js'
-import type { HttpGateway } from './gateway.js'
+import { viewOf, type HttpGateway } from './gateway.js'
 import { accepts, sessionId } from './headers.js'
 import { checkAlive, findSession, throwUnavailable } from './session-lookup.js'
-import { viewOf } from './view-parameter.js'
 
 /** `GET /mcp/sse`: notifications as named events, for clients that post to /mcp and read plain JSON replies. */
 export async function serveNamedEvents (gateway: HttpGateway, request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -4,7 +4,7 @@ import { httpErrors } from '../../protocol/http/http-errors.js'
 import type { SessionRegistry } from '../../protocol/sessions/registry.js'
 import type { Session } from '../../protocol/sessions/session.js'
 import { sessionId, versionHeader } from './headers.js'
-import { viewOf } from './view-parameter.js'
+import { viewOf } from './gateway.js'
 
 /** A hook that restores the session a request names, if it is in the store and not served here yet. */
 export function restoreSession (sessions: SessionRegistry): preHandlerHookHandler {

@@ -1,14 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isForwarded } from '../../protocol/http/forwarded.js'
+import { isForwarded } from '../../protocol/http/proxied.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import type { Sink } from '../../protocol/sessions/streams/sink.js'
 import { jsonChannel, sinkChannel } from './channels.js'
 import { ForwardedPosts } from './forwarded-posts.js'
-import type { HttpGateway } from './gateway.js'
+import { viewOf, type HttpGateway } from './gateway.js'
 import { accepts } from './headers.js'
 import { takeBody } from './posts.js'
-import { viewOf } from './view-parameter.js'
 
 type SseGateway = Pick<HttpGateway, 'dispatcher' | 'eventStreams' | 'identities' | 'inquiries' | 'store'>
 

@@ -8,13 +8,12 @@ import { classifyPosted } from '../../protocol/sessions/posted-message.js'
 import type { SessionRegistry } from '../../protocol/sessions/registry.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { encodeError, type Incoming, type Request } from '../../protocol/wire/jsonrpc.js'
-import type { HttpGateway } from './gateway.js'
+import { viewOf, type HttpGateway } from './gateway.js'
 import { accepts, namesSession, versionHeader } from './headers.js'
 import { sendJson } from './json-reply.js'
 import { DISCONNECTED, takeBody } from './posts.js'
 import { ReplyChannel, type Replacement } from './reply-channel.js'
 import { checkAlive, checkVersion, findSession, throwUnavailable } from './session-lookup.js'
-import { viewOf } from './view-parameter.js'
 
 /** `POST /mcp`: one message of either era. The reply is JSON, or a stream as soon as another message precedes the response. */
 export function servePost (gateway: HttpGateway, request: FastifyRequest, reply: FastifyReply): void {

@@ -1,10 +1,9 @@
 import { stat, readFile } from 'node:fs/promises'
-import { extname } from 'node:path'
+import { basename, dirname, extname } from 'node:path'
 import { findServers } from './find-servers.js'
 import type { Findings } from './findings.js'
 import { DocumentError, type Document } from './formats/document.js'
 import type { FoundServer } from './found-server.js'
-import { workspaceOf } from './workspace.js'
 
 interface ReadOptions {
   readonly home: string | undefined
@@ -50,4 +49,20 @@ function reasonOf (error: NodeJS.ErrnoException): string {
   if (error instanceof RangeError) return 'it is nested too deeply'
   if (error.code === 'ENOENT') return 'there is no such file'
   return error.code === 'EACCES' ? 'this user may not read it' : error.message.split('\n')[0] ?? ''
+}
+
+/** Folders in which clients keep the settings of a project. */
+const SETTINGS = new Set(['.claude', '.cline', '.codex', '.continue', '.cursor', '.gemini', '.kiro', '.vscode', '.windsurf', '.zed'])
+
+/** How many folders there may be between the file and such a folder, as in `.kiro/settings/mcp.json`. */
+const DEEPEST = 2
+
+/** The folder that a configuration file is about: the project around `.vscode/mcp.json`, and otherwise the folder of the file. */
+function workspaceOf (file: string, home: string | undefined): string {
+  let folder = dirname(file)
+  for (let depth = 0; depth < DEEPEST && folder !== home; depth++) {
+    if (SETTINGS.has(basename(folder))) return dirname(folder)
+    folder = dirname(folder)
+  }
+  return dirname(file)
 }

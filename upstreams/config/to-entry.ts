@@ -6,12 +6,11 @@ import { nearestName } from '../../lib/nearest-name.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Address, ServerEntry } from '../server-entry.js'
 import { aliasOf, isReserved } from './alias.js'
-import { parseEnvironmentFile } from './environment-file.js'
+import { expandVariables, parseEnvironmentFile, readText, type Variables } from './variables.js'
 import { Findings } from './findings.js'
 import type { FoundServer } from './found-server.js'
 import { readFields, type KnownFields } from './known-fields.js'
 import { kindOf, splitUrl } from './server-address.js'
-import { expandVariables, readText, type Variables } from './variables.js'
 
 const FIELDS = new Set(Object.keys(Server.properties))
 

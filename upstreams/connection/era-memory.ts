@@ -1,7 +1,6 @@
 import type { Values } from '../../protocol/store.js'
 import { isObject } from '../../protocol/wire/json.js'
-import type { ServerEntry } from '../server-entry.js'
-import { identityOf } from '../server-identity.js'
+import { identityOf, type ServerEntry } from '../server-entry.js'
 
 /** The era of a server: whether it needs a handshake, and whether asking it first makes it exit. */
 export interface Era { readonly modern: boolean, readonly exitsOnProbe: boolean, readonly probedAt: number }

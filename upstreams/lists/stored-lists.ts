@@ -1,8 +1,7 @@
 import { Slices } from '../../lib/slices.js'
 import type { Values } from '../../protocol/store.js'
 import { isObject } from '../../protocol/wire/json.js'
-import type { ServerEntry } from '../server-entry.js'
-import { identityOf } from '../server-identity.js'
+import { identityOf, type ServerEntry } from '../server-entry.js'
 import { ALL_KINDS } from './reading/kinds.js'
 import { EMPTY, type Snapshot } from './snapshot.js'
 

@@ -1,5 +1,5 @@
 import type { Call } from '../../protocol/dispatch/call.js'
-import type { CallTrace, RequestTrace, TracedSubject } from '../../protocol/peer/trace.js'
+import type { CallTrace, RequestTrace, TracedSubject } from '../../protocol/wire/trace.js'
 import type { Connection, UpstreamRequest } from '../ports.js'
 
 type Result = Record<string, unknown>

@@ -2,12 +2,14 @@ import { upstreamLimits } from '../../protocol/wire/limits.js'
 import { processSurroundings } from '../../system/environment.js'
 import { childEnvironment } from '../../system/programs/server/child-environment.js'
 import { ErrorOutput } from '../../system/programs/server/error-output.js'
+import { findProgram } from '../../system/programs/server/find-program.js'
 import { startServer } from '../../system/programs/server/start-server.js'
 import type { Dial } from '../../transports/client/link.js'
 import type { ReplyBudget } from '../../transports/client/reply-budget.js'
 import { openStdioLink } from '../../transports/client/stdio.js'
 import { VIA, viaFor } from '../config/nesting.js'
-import type { Address } from '../server-entry.js'
+import { redactor } from '../secrets.js'
+import type { Address, ServerEntry } from '../server-entry.js'
 
 export type StdioAddress = Extract<Address, { kind: 'stdio' }>
 
@@ -69,4 +71,18 @@ function dialChild (address: StdioAddress, options: ChildOptions, createOutput: 
     }
     return link
   }
+}
+
+/** The upstream servers whose program cannot be started, by alias, and why. Nothing is started. */
+export function missingPrograms (entries: readonly ServerEntry[], proxies: boolean): Array<[alias: string, why: string]> {
+  return entries.flatMap(entry => {
+    const { alias, address, disabled } = entry
+    if (disabled || address.kind !== 'stdio') return []
+    try {
+      findProgram({ ...address, env: { ...childEnvironment(proxies), ...address.env } })
+      return []
+    } catch (error) {
+      return [[alias, redactor(entry)((error as Error).message)]]
+    }
+  })
 }

@@ -1,5 +1,5 @@
 import { useContext } from 'preact/hooks'
-import { RequiredMark } from '../../parts/required-mark.js'
+import { RequiredMark } from '../../parts/form-parts.js'
 import { HiddenBadge, ServerText } from '../../parts/server-text.js'
 import { Control } from './control.js'
 import { FormContext, type NamedFieldProps } from './form-context.js'

@@ -5,7 +5,7 @@ import { Time } from '../../parts/time.js'
 import { calls, isRunning, type Call } from '../../state/calls.js'
 import type { Kind } from '../../state/route.js'
 import { CallView, Took, VerdictBadge } from './call-view.js'
-import { verdictOf } from './verdict.js'
+import { verdictOf } from './tones.js'
 
 /** The calls of one thing: the newest and those that run are open, earlier ones on demand. */
 export function CallsOf ({ kind, name }: { kind: Kind, name: string }) {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { ServerText } from '../../parts/server-text.js'
 import type { Call } from '../../state/calls.js'
-import { LEVELS, linesFrom, toneOf } from './levels.js'
+import { LEVELS, linesFrom, toneOf } from './tones.js'
 
 /** The newest lines; more are there, but not drawn. */
 const MAX_DRAWN = 200

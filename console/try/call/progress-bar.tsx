@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { announce } from '../../parts/announce.js'
-import { progressInWords, shareOf } from '../../parts/progress.js'
+import { progressInWords, shareOf } from '../../parts/words.js'
 import { ServerText } from '../../parts/server-text.js'
 import type { Call } from '../../state/calls.js'
 

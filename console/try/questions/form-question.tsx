@@ -5,8 +5,8 @@ import type { FieldError } from '../../forms/check.js'
 import { checkDraft, newDraft, withValue } from '../../forms/draft.js'
 import { ErrorSummary } from '../../forms/error-summary.js'
 import { SchemaForm } from '../../forms/schema-form.js'
-import { submitKeys } from '../../parts/submit-keys.js'
-import { formSchema } from './form-schema.js'
+import { submitKeys } from '../../parts/form-parts.js'
+import { formSchema } from './answers.js'
 import { DeclineAndCancel, type QuestionProps } from './decline-and-cancel.js'
 
 /** A form of the server. */

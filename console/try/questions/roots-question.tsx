@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import type { QuestionProps } from './decline-and-cancel.js'
-import { rootsFrom } from './sampling.js'
+import { rootsFrom } from './answers.js'
 
 /** The folders that the server is told of; this page has none of its own. */
 export function RootsQuestion ({ question: { refuse }, answer }: QuestionProps) {

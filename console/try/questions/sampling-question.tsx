@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import { isObject, type Json } from '../../client/contract.js'
-import { LongText } from '../../results/long-text.js'
+import { LongText } from '../../results/content-block.js'
 import type { QuestionProps } from './decline-and-cancel.js'
-import { samplingAnswer, textOfContent } from './sampling.js'
+import { samplingAnswer, textOfContent } from './answers.js'
 
 /** So many messages are drawn. */
 const MAX_MESSAGES = 50

@@ -1,6 +1,6 @@
-import { CopyButton } from '../../parts/copy-button.js'
-import { CutText } from '../../parts/text/cut-text.js'
-import { webUrl } from '../../parts/web-url.js'
+import { CopyButton } from '../../parts/buttons.js'
+import { CutText } from '../../parts/server-text.js'
+import { webUrl } from '../../parts/text.js'
 import { DeclineAndCancel, type QuestionProps } from './decline-and-cancel.js'
 
 /** Asks to open a page. Nothing is opened or fetched before the button, and only http and https have one. */

@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useId, useMemo } from 'preact/hooks'
 import type { JsonObject } from '../../client/contract.js'
-import { RequiredMark } from '../../parts/required-mark.js'
-import { CutText } from '../../parts/text/cut-text.js'
-import { ServerText } from '../../parts/server-text.js'
+import { RequiredMark } from '../../parts/form-parts.js'
+import { CutText, ServerText } from '../../parts/server-text.js'
 import { client } from '../../state/connection.js'
 import { Completer, type Reference } from './completion.js'
 

@@ -1,5 +1,4 @@
-import { isObject, type Era, type Json, type JsonObject } from '../../client/contract.js'
-import { REVISIONS } from '../../client/revisions.js'
+import { REVISIONS, isObject, type Era, type Json, type JsonObject } from '../../client/contract.js'
 
 const META = 'io.modelcontextprotocol/'
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../client/contract.js'
 import { loginKind } from '../../login/credential.js'
-import { CopyButton } from '../../parts/copy-button.js'
+import { CopyButton } from '../../parts/buttons.js'
 import { era } from '../../state/connection.js'
 import { redactSecrets } from '../../state/redact.js'
 import type { CallRequest } from '../../state/calls.js'

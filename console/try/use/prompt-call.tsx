@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JsonObject } from '../../client/contract.js'
-import { submitKeys } from '../../parts/submit-keys.js'
+import { submitKeys } from '../../parts/form-parts.js'
 import { client } from '../../state/connection.js'
 import { fieldsOf } from '../../state/drafts.js'
 import type { Item } from '../../state/lists.js'
@@ -8,7 +8,7 @@ import { makeCall, promptCall } from '../actions.js'
 import { CallsOf } from '../call/calls-of.js'
 import { CompletedField } from './completed-field.js'
 import { CopyButtons } from './copy-buttons.js'
-import { filled, missingOf, others, promptArguments } from './text-arguments.js'
+import { filled, missingOf, others, promptArguments } from './arguments.js'
 
 /** The arguments of a prompt, and what it became. */
 export function PromptCall ({ item }: { item: Item }) {

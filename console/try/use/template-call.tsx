@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { ServerText } from '../../parts/server-text.js'
-import { submitKeys } from '../../parts/submit-keys.js'
+import { submitKeys } from '../../parts/form-parts.js'
 import { client } from '../../state/connection.js'
 import { fieldsOf } from '../../state/drafts.js'
 import type { Item } from '../../state/lists.js'
@@ -8,8 +8,8 @@ import { makeCall, templateCall } from '../actions.js'
 import { CallsOf } from '../call/calls-of.js'
 import { CompletedField } from './completed-field.js'
 import { CopyButtons } from './copy-buttons.js'
-import { SubscribeButton } from './subscribe-button.js'
-import { filled, missingOf, others } from './text-arguments.js'
+import { SubscribeButton } from './resource-call.js'
+import { filled, missingOf, others } from './arguments.js'
 import { expand, variablesOf } from './uri-template.js'
 
 /** Fills a template in, and reads what it names. */

@@ -4,7 +4,7 @@ import { useId, useMemo } from 'preact/hooks'
 import { checkDraft, type Draft } from '../../forms/draft.js'
 import { DraftEditor } from '../../forms/draft-editor.js'
 import { refusalErrors } from '../../forms/refusal.js'
-import { submitKeys } from '../../parts/submit-keys.js'
+import { submitKeys } from '../../parts/form-parts.js'
 import { calls, type Call } from '../../state/calls.js'
 import { client } from '../../state/connection.js'
 import { draftOf } from '../../state/drafts.js'
@@ -12,7 +12,7 @@ import type { Item } from '../../state/lists.js'
 import { makeCall, toolCall } from '../actions.js'
 import { CallsOf } from '../call/calls-of.js'
 import { CopyButtons } from './copy-buttons.js'
-import { refusalOf, takesNothing } from './refused.js'
+import { refusalOf, takesNothing } from './arguments.js'
 
 /** The arguments of a tool, and its calls. */
 export function ToolCall ({ item }: { item: Item }) {

@@ -3,13 +3,12 @@ import { Component } from 'preact'
 import { useRef } from 'preact/hooks'
 import { ServerText } from '../../parts/server-text.js'
 import { Time } from '../../parts/time.js'
-import { duration } from '../../parts/time-words.js'
-import { callsShown, type CallFilter } from '../calls-shown.js'
+import { duration } from '../../parts/words.js'
+import { callsShown, type CallFilter } from '../rows.js'
 import type { CallRow } from '../feed.js'
 import { count, counted, isError, OUTCOMES, outcomeWords } from '../words.js'
-import { useFirstRows } from './first-rows.js'
+import { Section, useFirstRows, type SectionProps } from './section.js'
 import { CallerNames, SubjectNames } from './names.js'
-import { Section, type SectionProps } from './section.js'
 
 /** Calls as they end. The list stays as it is while one reads it: while it is scrolled, or has the focus. */
 export function CallsSection ({ feed }: SectionProps) {

@@ -1,6 +1,6 @@
 import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { duration } from '../../parts/time-words.js'
+import { duration } from '../../parts/words.js'
 import type { Second } from '../../client/watch-batch.js'
 import { fill, timeWindow } from '../time-window.js'
 import { rate } from '../words.js'

@@ -1,9 +1,8 @@
 import { ServerText } from '../../parts/server-text.js'
-import { ago } from '../../parts/time-words.js'
+import { ago } from '../../parts/words.js'
 import type { ClientRow } from '../../client/watch-batch.js'
 import { count, counted } from '../words.js'
-import { useFirstRows } from './first-rows.js'
-import { Scroll, Section, type SectionProps } from './section.js'
+import { Scroll, Section, useFirstRows, type SectionProps } from './section.js'
 
 /** Who is connected, with a session or without. */
 export function ClientsSection ({ feed, now }: SectionProps) {

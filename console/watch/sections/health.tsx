@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { announce } from '../../parts/announce.js'
 import { ServerText } from '../../parts/server-text.js'
-import { span } from '../../parts/time-words.js'
+import { span } from '../../parts/words.js'
 import { healthWords } from '../words.js'
 import type { SectionProps } from './section.js'
 

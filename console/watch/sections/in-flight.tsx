@@ -1,11 +1,9 @@
-import { progressInWords, shareOf } from '../../parts/progress.js'
+import { progressInWords, shareOf, span } from '../../parts/words.js'
 import { ServerText } from '../../parts/server-text.js'
-import { span } from '../../parts/time-words.js'
 import type { CallInFlight } from '../../client/watch-batch.js'
 import { count, questionWords } from '../words.js'
-import { useFirstRows } from './first-rows.js'
+import { Scroll, Section, useFirstRows, type SectionProps } from './section.js'
 import { CallerNames, SubjectNames } from './names.js'
-import { Scroll, Section, type SectionProps } from './section.js'
 
 /** Calls that are not answered yet, the oldest first. */
 export function InFlightSection ({ feed, now }: SectionProps) {

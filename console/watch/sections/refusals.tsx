@@ -1,5 +1,5 @@
 import { ServerText } from '../../parts/server-text.js'
-import { ago } from '../../parts/time-words.js'
+import { ago } from '../../parts/words.js'
 import { count, counted, refusalWords, windowWords } from '../words.js'
 import { Section, type SectionProps } from './section.js'
 

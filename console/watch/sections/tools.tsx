@@ -1,11 +1,10 @@
 import { useComputed, useSignal, type Signal } from '@preact/signals'
 import { ServerText } from '../../parts/server-text.js'
-import { duration } from '../../parts/time-words.js'
+import { duration } from '../../parts/words.js'
 import type { ToolStats } from '../../client/watch-batch.js'
-import { nextOrder, sortTools, type Column, type Order } from '../sort-tools.js'
+import { nextOrder, sortTools, type Column, type Order } from '../rows.js'
 import { count, counted, errorRate, windowWords } from '../words.js'
-import { useFirstRows } from './first-rows.js'
-import { Scroll, Section, type SectionProps } from './section.js'
+import { Scroll, Section, useFirstRows, type SectionProps } from './section.js'
 
 const COLUMNS: Array<[Column, string]> = [['name', 'Tool'], ['calls', 'Calls'], ['errors', 'Errors'], ['p50', 'p50'], ['p95', 'p95'], ['p99', 'p99']]
 

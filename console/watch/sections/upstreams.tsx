@@ -1,5 +1,5 @@
 import { ServerText } from '../../parts/server-text.js'
-import { span } from '../../parts/time-words.js'
+import { span } from '../../parts/words.js'
 import { ServerState, StateBadge } from '../../servers/server-state.js'
 import type { UpstreamRow } from '../../client/watch-batch.js'
 import { counted } from '../words.js'

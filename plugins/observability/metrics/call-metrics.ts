@@ -1,6 +1,6 @@
 import type { CallOutcome } from '../../../protocol/dispatch/call-response.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
-import { methodOf, OTHER, outcomeOf, subjectOf } from '../../../protocol/dispatch/observed/call-facts.js'
+import { methodOf, OTHER, outcomeOf, subjectOf } from '../../../protocol/dispatch/call-facts.js'
 import { codes } from '../../../protocol/wire/errors.js'
 import { OPERATION_BOUNDS } from './bounds.js'
 import { Counter, Histogram, type CounterSeries, type HistogramSeries } from './series.js'

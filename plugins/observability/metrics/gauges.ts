@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { runtime } from '../../../system/process/runtime.js'
+import { runtime } from '../../../system/process/usage.js'
 import { gauge, type Metric } from './series.js'
 
 type Mcp = FastifyInstance['mcp']

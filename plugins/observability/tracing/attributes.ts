@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api'
-import type { TracedSubject } from '../../../protocol/peer/trace.js'
+import type { TracedSubject } from '../../../protocol/wire/trace.js'
 
 export function spanName (method: string, { tool, prompt }: TracedSubject): string {
   const target = tool ?? prompt

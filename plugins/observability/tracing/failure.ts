@@ -1,6 +1,5 @@
 import { codes } from '../../../protocol/wire/errors.js'
-import { OTHER } from '../../../protocol/dispatch/observed/call-facts.js'
-import { failureOf } from '../../../protocol/dispatch/observed/request-failure.js'
+import { OTHER, failureOf } from '../../../protocol/dispatch/call-facts.js'
 
 /** How a call or a request failed. */
 export interface Failure {

@@ -1,6 +1,6 @@
 import { trace, type Tracer } from '@opentelemetry/api'
 import type { Call } from '../../../protocol/dispatch/call.js'
-import type { CallTrace } from '../../../protocol/peer/trace.js'
+import type { CallTrace } from '../../../protocol/wire/trace.js'
 import { beginCall } from './call-span.js'
 
 /** The traces of one gateway. Nothing of it throws or rejects. */

@@ -1,6 +1,6 @@
 import { INVALID_TRACEID, SpanKind, type Context, type Span, type Tracer } from '@opentelemetry/api'
 import type { Id, Params } from '../../../protocol/wire/jsonrpc.js'
-import type { RequestTrace, TracedRequest } from '../../../protocol/peer/trace.js'
+import type { RequestTrace, TracedRequest } from '../../../protocol/wire/trace.js'
 import { firstAttributes, networkAttributes, spanName } from './attributes.js'
 import { errorFailure, resultFailure } from './failure.js'
 import { describe, endedOnThrow, endSpan, isRecording, runIn } from './safely.js'

@@ -5,7 +5,7 @@ import type { Authority } from '../../../system/credentials/authority.js'
 import { CredentialRefused, CredentialUnknowable } from '../../../system/credentials/credential-error.js'
 import { presented, type Carrier } from '../../../system/credentials/presented.js'
 import type { WrongCredentials } from '../../../system/credentials/wrong-credentials.js'
-import type { TicketBook } from './ticket-book.js'
+import type { TicketBook } from './shared-tickets.js'
 
 /** What of an HTTP request decides who its caller is. */
 export interface Attempt {

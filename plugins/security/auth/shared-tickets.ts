@@ -6,7 +6,6 @@ import { isFull } from '../../../protocol/wire/errors.js'
 import type { Identity } from '../../../protocol/wire/identity.js'
 import { digestOf } from '../../../system/credentials/api-key.js'
 import { MAX_PER_OWNER } from '../../../system/credentials/tickets.js'
-import type { IssuedTicket, TicketBook } from './ticket-book.js'
 
 /** How many characters at the beginning of a ticket name its owner. */
 const OWNER_LENGTH = 22
@@ -53,3 +52,13 @@ export class SharedTickets implements TicketBook {
 const spaceOf = (ticket: string): string => `tickets:${ticket.slice(0, OWNER_LENGTH)}`
 
 const keyOf = (ticket: string): string => digestOf(ticket).toString('base64')
+
+/** Where tickets are kept: in this process, or where other nodes find them too. */
+export interface TicketBook {
+  /** Undefined when the caller has too many. */
+  issue: (identity: Identity) => IssuedTicket | undefined | Promise<IssuedTicket | undefined>
+  /** The identity of a ticket, which is used up by this. */
+  redeem: (ticket: string) => Identity | undefined | Promise<Identity | undefined>
+}
+
+interface IssuedTicket { ticket: string, expiresIn: number }

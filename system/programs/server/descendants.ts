@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { signalGroup } from '../signal-group.js'
+import { signalGroup } from '../kill.js'
 
 /** A process that descends from a program and has left its group. */
 export interface Stray { readonly pid: number, readonly group: number, readonly startedAt: string }

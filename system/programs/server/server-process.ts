@@ -2,8 +2,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { now, withTimeout } from '../../../lib/time.js'
-import { killAtExit } from '../kill-at-exit.js'
-import { signalGroup } from '../signal-group.js'
+import { killAtExit, signalGroup } from '../kill.js'
 import { isAlive, signalStray, straysOf, type Stray } from './descendants.js'
 
 /** How long the rest of the output is read after the program ended, in milliseconds: a process that left the group may hold the pipes open. */

@@ -2,7 +2,7 @@ import t from 'tap'
 import { RpcError, type Client, type Era, type Handlers, type Json, type JsonObject } from '../../../console/client/contract.js'
 import { connectLegacy } from '../../../console/client/legacy.js'
 import { connectModern } from '../../../console/client/modern.js'
-import { listAll } from '../../../console/client/pages.js'
+import { listAll } from '../../../console/state/lists.js'
 import { Session } from '../../../console/client/session.js'
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'

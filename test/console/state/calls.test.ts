@@ -1,9 +1,6 @@
 import t from 'tap'
 import { Cancelled, ConnectionLost, Declined, RpcError, type Client, type Handlers, type JsonObject, type Question } from '../../../console/client/contract.js'
-import { answerQuestion, calls, forgetCalls, lostCalls, MAX_CALLS, MAX_LOGS, MAX_SIZE, startCall } from '../../../console/state/calls.js'
-import { sizeOf } from '../../../console/state/calls/json-size.js'
-import { logLineOf } from '../../../console/state/calls/log-line.js'
-import { shorten } from '../../../console/state/calls/short-text.js'
+import { MAX_CALLS, MAX_LOGS, MAX_SIZE, answerQuestion, calls, forgetCalls, logLineOf, lostCalls, shorten, sizeOf, startCall } from '../../../console/state/calls.js'
 import { until } from '../../support/wait.js'
 
 const REQUEST = { kind: 'tool' as const, key: 'x', method: 'tools/call', params: { name: 'x', arguments: {} } }

@@ -1,9 +1,8 @@
 import t from 'tap'
 import type { Json } from '../../../console/client/contract.js'
 import { itemsOf, lists } from '../../../console/state/lists.js'
-import { MessageLog, messages, type Message } from '../../../console/state/messages.js'
+import { asLines, MessageLog, messages, type Message, shownMessage } from '../../../console/state/messages.js'
 import { redact, redactSecrets, secretPathsOf } from '../../../console/state/redact.js'
-import { asLines, shownMessage } from '../../../console/state/shown-messages.js'
 
 const schema = {
   type: 'object',

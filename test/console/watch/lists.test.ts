@@ -1,7 +1,6 @@
 import t from 'tap'
-import { callsShown, type CallFilter } from '../../../console/watch/calls-shown.js'
+import { callsShown, nextOrder, sortTools, type CallFilter } from '../../../console/watch/rows.js'
 import type { CallRow } from '../../../console/watch/feed.js'
-import { nextOrder, sortTools } from '../../../console/watch/sort-tools.js'
 
 const all: CallFilter = { text: '', outcome: '', hideOwn: false }
 const row = (number: number, more: Partial<CallRow> = {}): CallRow => ({ number, at: 0, ms: 1, method: 'tools/call', tool: 'echo', outcome: 'ok', transport: 'http', revision: 'any', ...more })

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { readServerInfo } from '../../../stores/redis/server-info.js'
+import { readServerInfo } from '../../../stores/redis/connection.js'
 import { redisStore } from '../../../stores/redis/store.js'
 import { onRedis } from '../../support/environment/on-redis.js'
 import { allKeys, redisLink } from '../../support/environment/redis-commands.js'

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { clipboardFailure } from '../../../system/clipboard/clipboard-error.js'
-import type { Session } from '../../../system/clipboard/desktop-session.js'
+import { clipboardFailure, sessionOf, type Session } from '../../../system/clipboard/clipboard-error.js'
 
 t.test('errors of the library become our texts, with a hint that fits the desktop session', async t => {
   const DISPLAY = "Clipboard access requires a display server (X11 or Wayland). This doesn't work in headless environments."
@@ -21,4 +20,16 @@ t.test('errors of the library become our texts, with a hint that fits the deskto
 t.test('nothing that a library quotes is passed on', async t => {
   const failure = clipboardFailure(Object.assign(new Error('Command failed: xsel\nTOP SECRET'), { stdout: 'TOP SECRET' }), 'x11')
   t.notMatch([failure.message, failure.hint, failure.cause, JSON.stringify(failure)].join(), 'TOP SECRET')
+})
+
+t.test('the environment shows what a clipboard depends on', async t => {
+  const session = (platform: string, env = {}, release = '6.1.0-generic') => sessionOf(platform, env, release)
+  t.equal(session('linux'), 'none')
+  t.equal(session('linux', { DISPLAY: '', WAYLAND_DISPLAY: '' }), 'none')
+  t.equal(session('linux', { DISPLAY: ':0' }), 'x11')
+  t.equal(session('linux', { DISPLAY: ':0', XDG_SESSION_TYPE: 'wayland' }), 'wayland')
+  t.equal(session('linux', { WAYLAND_DISPLAY: 'wayland-0' }), 'wayland')
+  t.equal(session('linux', {}, '5.15.153.1-microsoft-standard-WSL2'), 'other')
+  t.equal(session('darwin'), 'other')
+  t.equal(session('win32'), 'other')
 })

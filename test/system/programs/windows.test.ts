@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { childEnvironment } from '../../../system/programs/server/child-environment.js'
 import { findProgram } from '../../../system/programs/server/find-program.js'
-import { windowsCommand } from '../../../system/programs/server/windows-command.js'
+import { windowsCommand } from '../../../system/programs/server/start-server.js'
 import { folder } from '../../support/process.js'
 
 t.test('Windows starts scripts in its shell, with arguments that the shell does not interpret', async t => {

@@ -1,6 +1,10 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { connectRedis } from '../../../system/redis/connection.js'
-import { redisServer, withRedis } from '../../support/environment/redis-server.js'
+import { connectRedis, describeFailure } from '../../../system/redis/connection.js'
+import { freePort, redisServer, withRedis } from '../../support/environment/redis-server.js'
+import { until } from '../../support/wait.js'
 
 t.test('an event loop that was blocked is not taken for a Redis that does not answer', withRedis, async t => {
   const { url } = await redisServer(t)
@@ -14,4 +18,36 @@ t.test('an event loop that was blocked is not taken for a Redis that does not an
     t.equal(await reply, 'PONG')
   }
   t.strictSame(troubles, [])
+})
+
+t.test('each mistake in the URL of a real server is named', withRedis, async t => {
+  const redis = await redisServer(t)
+  const { port } = redis
+  await redis.send('CONFIG SET requirepass the-password')
+  const http = createHttpServer((_request, reply) => reply.end()).listen(0, '127.0.0.1')
+  t.teardown(() => http.close())
+  await once(http, 'listening')
+  for (const [url, why] of [
+    [`redis://:canary@127.0.0.1:${port}`, 'refuses the user or the password of option redis'],
+    [`redis://ada:canary@127.0.0.1:${port}`, 'refuses the user or the password of option redis'],
+    [`redis://127.0.0.1:${port}`, 'wants a password, and option redis has none'],
+    [`redis://:the-password@127.0.0.1:${port}/77`, 'has no database of the number in option redis'],
+    [`redis://127.0.0.1:${await freePort()}`, 'cannot be reached'],
+    ['redis://patchbay.invalid:6379', 'cannot be reached (the host name in option redis is not known)'],
+    [`redis://127.0.0.1:${(http.address() as AddressInfo).port}`, 'cannot be reached (another program answers at the port in option redis)'],
+    [`rediss://:the-password@127.0.0.1:${port}`, 'cannot be reached (does it speak TLS? option redis begins with rediss://)']
+  ] as const) {
+    const link = await connectRedis(url, () => {})
+    t.teardown(() => link.close())
+    await until(() => link.trouble === why || (link.trouble !== undefined && link.trouble !== 'cannot be reached'), url)
+    t.equal(link.trouble, why, url)
+    link.close()
+  }
+})
+
+t.test('other errors of TLS are named, and what is not known is not guessed', async t => {
+  t.match(describeFailure(Object.assign(new Error('x'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }), true), /does not speak TLS/)
+  t.match(describeFailure(Object.assign(new Error('x'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), true), /certificate is not trusted/)
+  t.equal(describeFailure(new Error('Connection timeout'), false), 'cannot be reached')
+  t.equal(describeFailure(new Error('Socket closed unexpectedly'), true), 'cannot be reached')
 })

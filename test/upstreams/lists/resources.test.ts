@@ -1,4 +1,4 @@
-import { Links } from '../../../upstreams/lists/links.js'
+import { Links } from '../../../upstreams/lists/result-links.js'
 import t from 'tap'
 import { resource } from '../../../app.js'
 import { FakeUpstream } from './fake-upstream.js'

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createEntry } from '../../support/fake-upstream.js'
 import { gateway } from '../../support/gateway.js'
 import { until } from '../../support/wait.js'
-import { identityOf } from '../../../upstreams/server-identity.js'
+import { identityOf } from '../../../upstreams/server-entry.js'
 import { FakeUpstream } from './fake-upstream.js'
 import { served, tool, toolNames } from './served.js'
 

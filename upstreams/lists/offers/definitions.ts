@@ -1,6 +1,6 @@
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Prompt, PromptResult } from '../../../protocol/definitions/prompt.js'
-import type { Relayed } from '../../../protocol/definitions/relay.js'
+import type { Relayed } from '../../../protocol/definitions/common-members.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
 import { mirrorParams, mirrorsOf, type Mirror } from '../../../protocol/http/mirrored-headers.js'
 import type { CallToolResult } from '../../../protocol/wire/content.js'

@@ -1,4 +1,4 @@
-import type { Relayed } from '../../../protocol/definitions/relay.js'
+import type { Relayed } from '../../../protocol/definitions/common-members.js'
 import type { Resource } from '../../../protocol/definitions/resource.js'
 import { MAX_URI, uriTemplate, type UriTemplate } from '../../../protocol/definitions/uri-template.js'
 import type { ResourceContents } from '../../../protocol/wire/content.js'

@@ -1,12 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
+import { oneLine } from '../../../lib/one-line.js'
 import { Slices } from '../../../lib/slices.js'
 import { hintsOf, leastHints } from '../../../protocol/revisions/cache-hints.js'
 import type { CacheHints } from '../../../protocol/revisions/revision.js'
+import { isMcpError } from '../../../protocol/wire/errors.js'
+import { isObject } from '../../../protocol/wire/json.js'
 import { hopsIn, joinHops, MARKED } from '../../hops.js'
 import type { Connection } from '../../ports.js'
+import { redactor } from '../../secrets.js'
+import type { ServerEntry } from '../../server-entry.js'
+import type { ListLimits } from '../limits.js'
 import { checkEntry } from './check-entry.js'
 import { KINDS, type Entry, type Kind } from './kinds.js'
-import type { ListLimits } from '../limits.js'
 import { quote, Warnings } from './warnings.js'
 
 /** One list of an upstream: the entries that clients can get, sentences about those that were left out, and the hops that a gateway of ours names. */
@@ -120,4 +125,17 @@ class Gathering {
     this.#warnings.add(warning)
     return false
   }
+}
+
+/** How much of the text of an error is repeated. */
+const MAX_TEXT = 500
+/** How much of it is searched for secrets: none of them is cut in two by the end of what is repeated. */
+const LOOKED_AT = 4_000
+
+/** Why a list of a server could not be read, for operators: in our words, or with the code and the text of the server's own error, without its secrets. */
+export function describeUnread (error: unknown, entry: ServerEntry, timeout: number): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return `it did not answer within ${timeout} ms`
+  if (!isMcpError(error)) return 'the gateway failed to read it'
+  const text = oneLine(redactor(entry)(error.message.slice(0, LOOKED_AT)), MAX_TEXT)
+  return isObject(error.data) && error.data.upstream === entry.alias ? text : `it answered with error ${error.code}: ${text}`
 }

@@ -1,0 +1,28 @@
+import type { Call } from '../dispatch/call.js'
+import type { Params } from '../wire/jsonrpc.js'
+
+/** Answers a request with the result of an upstream, verbatim. Its errors stay errors. */
+export type Relay = (params: Params, call: Call) => Promise<Record<string, unknown>>
+
+/** What tools, prompts and resources of an upstream have, and local ones have not. */
+export interface Relayed {
+  /** Answers in place of the functions of an author: arguments and results are not checked. */
+  readonly relay?: Relay | undefined
+  /** Answers `completion/complete` for it. */
+  readonly relayCompletion?: Relay | undefined
+  /** The alias of the upstream. */
+  readonly upstream?: string | undefined
+  /** The name, or URI, that it has in the operator's options such as `scopes` and `toolRates`, where it is listed by another one: in a view. */
+  readonly accessName?: string | undefined
+  /** True when nothing but the request of a client says that the upstream has it. */
+  readonly guessed?: boolean | undefined
+  /** The place of the upstream among the others: the lowest wins. */
+  readonly rank?: (() => number) | undefined
+  /** Other names under which it is found, but not listed. */
+  readonly spellings?: readonly string[] | undefined
+}
+
+/** Suggests values for one argument, given what was typed so far and the other arguments. */
+export type Completer = (typed: string, others: Record<string, string>, call: Call) => string[] | Promise<string[]>
+
+export type Completers = Record<string, Completer>
