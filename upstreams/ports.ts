@@ -12,7 +12,7 @@ export interface RelayedCall {
   /** Who is counted as one where something is shared by all callers: a principal, or the address of callers without one. */
   readonly caller: string
   /** The client; two calls of one client have the same, and so have two stateless calls of one principal, or of an anonymous caller on one connection. */
-  readonly client: object
+  readonly client: object | string
   /** True while a request of the client waits for its outcome; false while it is parked until the client comes back. */
   readonly isWaiting: boolean
   /** Progress of the request, as the upstream sent it. */

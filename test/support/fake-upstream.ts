@@ -90,9 +90,9 @@ export class FakeLink implements Link {
     this.events.closed(new Error(why))
   }
 
-  /** The server sends a message, as an object, be it wrong. */
-  send (message: object, on?: Id): void {
-    this.events.message(decode(JSON.stringify({ jsonrpc: '2.0', ...message })) as Message, on === undefined ? undefined : this.channels.get(on))
+  /** The server sends a message, as an object, be it wrong. Returns true if it was the response to a request. */
+  send (message: object, on?: Id): boolean {
+    return this.events.message(decode(JSON.stringify({ jsonrpc: '2.0', ...message })) as Message, on === undefined ? undefined : this.channels.get(on))
   }
 
   /** The latest message with this method. */

@@ -23,7 +23,10 @@ async function open (t: Test, [command, ...args]: [string, ...string[]], options
   let close = (_why: string) => {}
   const closed = new Promise<string>(resolve => { close = resolve })
   const link = await dialer.dial({
-    message: message => messages.push(message),
+    message: message => {
+      messages.push(message)
+      return message.kind === 'response'
+    },
     failed: (id, error) => failures.push({ id, text: error.message }),
     closed: why => close(why.message)
   }, new AbortController().signal)
@@ -120,7 +123,7 @@ t.test('an attempt that is given up leaves no process', async t => {
   const pids = join(await folder(t, {}), 'pids')
   const controller = new AbortController()
   const { dial } = childDialer({ kind: 'stdio', command: 'sh', args: ['-c', `echo $$ >>${pids}; exec sleep 1000`], env: {}, cwd: undefined }, DEFAULTS)
-  const dialled = dial({ message: () => {}, failed: () => {}, closed: () => {} }, controller.signal)
+  const dialled = dial({ message: () => false, failed: () => {}, closed: () => {} }, controller.signal)
   controller.abort(new Error('given up'))
   await t.rejects(dialled, { message: 'given up' })
   await untilGone(await pidsIn(pids, 0))
@@ -152,7 +155,7 @@ t.test('the last lines are those of the process that was started last', async t 
   await until(() => dialer.lastLines(10).length === 1)
   const [first] = dialer.lastLines(10)
   await link.close()
-  const again = await dialer.dial({ message: () => {}, failed: () => {}, closed: () => {} }, new AbortController().signal)
+  const again = await dialer.dial({ message: () => false, failed: () => {}, closed: () => {} }, new AbortController().signal)
   t.teardown(async () => await again.close())
   await until(() => dialer.lastLines(10).length === 1)
   t.not(dialer.lastLines(10)[0], first)

@@ -32,7 +32,7 @@ export class AnyLink implements Link {
   /** `open` gets the events of the link that is tried first. */
   async open (open: (events: LinkEvents) => Promise<Link>): Promise<this> {
     this.#link = await open({
-      message: (message, on, status) => { if (!this.#falls(idOf(message), status, () => this.#events.message(message, on, status))) this.#events.message(message, on, status) },
+      message: (message, on, status) => this.#falls(idOf(message), status, () => this.#events.message(message, on, status)) || this.#events.message(message, on, status),
       failed: (id, error, status) => { if (!this.#falls(id, status, () => this.#events.failed(id, error, status))) this.#events.failed(id, error, status) },
       expired: id => this.#events.expired?.(id),
       closed: why => { if (this.transport === 'http') this.#events.closed(why) }

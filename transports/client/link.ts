@@ -49,9 +49,10 @@ export interface Link {
 export interface LinkEvents {
   /**
    * A message came. `on` is the channel of the request on whose stream it came; undefined where one stream carries all. `status` is that of the
-   * HTTP reply that had the message as its body, if it is not 200. An error body without an id has that of the request it answers.
+   * HTTP reply that had the message as its body, if it is not 200. An error body without an id has that of the request it answers. Returns true for
+   * the response to a request that was sent, also if that was cancelled a moment ago.
    */
-  message (message: Message, on: Channel | undefined, status?: number): void
+  message (message: Message, on: Channel | undefined, status?: number): boolean
   /**
    * A request failed without a response from the upstream; `error` says why, for people. `status` is that of the HTTP reply, if there was one.
    * Without an id it cannot be known which one failed, so all that are pending do.

@@ -38,9 +38,12 @@ export class MessageDecoder {
 export function reportMessages (bytes: Buffer, decoder: MessageDecoder, events: LinkEvents, unasked: UnaskedMessages, source: Source): void {
   const incoming = decoder.decode(bytes)
   for (const message of incoming.kind === 'batch' ? incoming.messages : [incoming]) {
-    unasked.pass(source, message, bytes.length)
     const id = message.kind === 'invalid' ? idOfAnswer(bytes) : undefined
-    if (message.kind === 'invalid' && id !== undefined) events.failed(id, new Error(`its response cannot be read: ${message.error.message}`))
-    else events.message(message, undefined)
+    if (message.kind !== 'invalid' || id === undefined) {
+      if (!events.message(message, undefined)) unasked.add(source, message, bytes.length)
+    } else {
+      unasked.add(source, message, bytes.length)
+      events.failed(id, new Error(`its response cannot be read: ${message.error.message}`))
+    }
   }
 }

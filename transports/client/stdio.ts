@@ -78,7 +78,6 @@ class StdioLink implements Link {
   }
 
   channelFor (request: LinkRequest): Channel {
-    this.#unasked.expect(request.id)
     this.#decoder.expect(request)
     const { size } = this.#writer
     if (size === 0) return this.channel
@@ -122,8 +121,11 @@ class StdioLink implements Link {
   }
 
   #pass (message: Message, line: Buffer): void {
-    this.#unasked.pass(this.#source, message, line.length)
-    if (message.kind !== 'invalid') return this.#events.message(message, undefined)
+    if (message.kind !== 'invalid') {
+      if (!this.#events.message(message, undefined)) this.#unasked.add(this.#source, message, line.length)
+      return
+    }
+    this.#unasked.add(this.#source, message, line.length)
     const id = this.#cut ? undefined : idOfAnswer(line)
     if (id === undefined) this.#options.onNoise(line)
     else this.#events.failed(id, new Error(`its response cannot be read: ${message.error.message}`))

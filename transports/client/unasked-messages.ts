@@ -1,4 +1,4 @@
-import type { Id, Message } from '../../protocol/wire/jsonrpc.js'
+import type { Message } from '../../protocol/wire/jsonrpc.js'
 
 /** A source that can be read more slowly: the output of a process, a socket, the reply to an HTTP request. `resume` is called once for each `pause`. */
 export interface Source { pause (): void, resume (): void }
@@ -42,8 +42,6 @@ const BYTES = 1_024
 const SHORT_LINE = 32
 /** The longest pause, in windows. */
 const LONGEST = 10
-/** How many requests without a response are remembered. The response to one that is forgotten counts, which harms nothing. */
-const MAX_OPEN = 10_000
 /** In how many turns of the event loop at least the work of a window is done, so that others have theirs in between. */
 const TURNS = 8
 
@@ -51,8 +49,6 @@ const TURNS = 8
 export class UnaskedMessages {
   readonly #max: number
   readonly #paused = new Set<Source>()
-  /** The requests that have no response yet, those that were given up included: a late response was asked for, too. */
-  readonly #open = new Set<Id>()
   #count = 0
   #countOfTurn = 0
   #immediate: NodeJS.Immediate | undefined
@@ -61,19 +57,6 @@ export class UnaskedMessages {
   /** `max` is how many small messages may come in a second. */
   constructor (max: number) {
     this.#max = max / WINDOWS
-  }
-
-  /** A request is sent: one response is asked for. */
-  expect (id: Id): void {
-    this.#open.add(id)
-    if (this.#open.size <= MAX_OPEN) return
-    const [oldest] = this.#open
-    if (oldest !== undefined) this.#open.delete(oldest)
-  }
-
-  /** Counts a message of so many bytes, unless it is a response that was asked for. */
-  pass (source: Source, message: Message, bytes: number): void {
-    if (message.kind !== 'response' || message.id === undefined || !this.#open.delete(message.id)) this.add(source, message, bytes)
   }
 
   /** Counts a message that no request asked for. */

@@ -6,6 +6,7 @@ import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import { hopsIn, MARKED, RingFound } from '../hops.js'
 import type { UpstreamServer } from '../ports.js'
+import type { ServerEntry } from '../server-entry.js'
 import { RequestFailed } from './failure.js'
 import type { UpstreamPeer } from './upstream-peer.js'
 
@@ -14,6 +15,8 @@ export interface Agreement { readonly revision: Revision, readonly server: Upstr
 
 /** How we present ourselves; `version` is that of `initialize`, where the entry chooses one, and `hop` the id of our hop to the server. */
 export interface Self { readonly alias: string, readonly hop?: string | undefined, readonly clientInfo: Implementation, readonly capabilities: object, readonly version?: string | undefined }
+
+const RESULT_TYPES = new Set<unknown>([undefined, 'complete', 'input_required'])
 
 /** How long `server/discover` is waited for after an `initialize` that was refused. */
 const LAST_WAIT = 3_000
@@ -145,3 +148,18 @@ async function discoveryAfter (refusal: unknown, discovery: Promise<Agreement | 
 }
 
 const within = async <T>(ms: number, promise: Promise<T>): Promise<T | 'late'> => await withTimeout(promise, ms, () => 'late' as const)
+
+/** The capabilities that a server with a handshake gets. They are fixed before it is known who will call, so roots are those of the configuration. */
+export function capabilitiesOf ({ elicitation, sampling, roots }: ServerEntry): object {
+  return {
+    ...(elicitation ? { elicitation: { form: {}, url: {} } } : {}),
+    ...(sampling ? { sampling: {} } : {}),
+    ...(roots === undefined ? {} : { roots: {} })
+  }
+}
+
+/** Throws when a stateless upstream answered a method with a kind of result that is not known, or that the method does not allow. */
+export function checkResultType (type: unknown, method: string, revision: Revision, upstream: string): void {
+  if (!RESULT_TYPES.has(type)) throw errors.upstreamFailed(upstream, `it answered ${method} with an unknown resultType`)
+  if (type === 'input_required' && !revision.mayRequestInput(method)) throw errors.upstreamFailed(upstream, `it answered ${method} with input_required, which that method does not allow`)
+}

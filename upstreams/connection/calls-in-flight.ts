@@ -1,11 +1,13 @@
-import { RecycledMap } from '../../lib/recycled.js'
 import { now } from '../../lib/time.js'
+import type { OutgoingRequests, RequestOptions } from '../../protocol/peer/outgoing-requests.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import type { Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { RelayedCall } from '../ports.js'
 
-interface InFlight { readonly call: RelayedCall, readonly channel: Channel }
 interface Abandoned { readonly principal: string | undefined | typeof UNKNOWN, readonly until: number }
+
+/** A request, and the call of a client that it serves; none for one of the gateway's own. */
+export interface CallOptions extends RequestOptions { readonly call?: RelayedCall | undefined }
 
 /** The caller of a cancelled call that is not remembered. */
 const UNKNOWN = Symbol('unknown caller')
@@ -19,39 +21,26 @@ const MAX_ABANDONED = 1_000
  * A message says nothing about that itself, unless it came on the stream of one call.
  */
 export class CallsInFlight {
-  readonly #calls = new RecycledMap<Id, InFlight>()
+  readonly #requests: Pick<OutgoingRequests<CallOptions>, 'all'>
   /** In the order in which they were cancelled. */
   readonly #abandoned = new Map<Id, Abandoned>()
-  #onEmpty: (() => void) | undefined
+
+  constructor (requests: Pick<OutgoingRequests<CallOptions>, 'all'>) {
+    this.#requests = requests
+  }
 
   get size (): number {
-    return this.#calls.size
-  }
-
-  /** Settles when there are none. */
-  async empty (): Promise<void> {
-    if (this.size > 0) await new Promise<void>(resolve => { this.#onEmpty = resolve })
-  }
-
-  add (id: Id, call: RelayedCall, channel: Channel): void {
-    this.#calls.set(id, { call, channel })
-  }
-
-  remove (id: Id): void {
-    if (this.#calls.delete(id) && this.#calls.size === 0) this.#onEmpty?.()
+    return this.#candidates(undefined).length
   }
 
   /** The call was cancelled and not answered. The upstream may work on it for a while: what it then asks must not reach another caller. */
-  abandon (id: Id): void {
-    const call = this.#calls.get(id)?.call
-    if (call === undefined) return
+  abandon (id: Id, call: RelayedCall): void {
     this.#forgetAbandoned()
     const principal = this.#abandoned.size < MAX_ABANDONED ? call.principal : UNKNOWN
     // Further ones share one place, which the latest of them renews.
     const place = principal === UNKNOWN ? '' : id
     this.#abandoned.delete(place)
     this.#abandoned.set(place, { principal, until: now() + ABANDONED_FOR })
-    this.remove(id)
   }
 
   /** The upstream has answered a call after all that was cancelled; false when there is no such call. */
@@ -79,8 +68,7 @@ export class CallsInFlight {
   }
 
   #candidates (on: Channel | undefined): RelayedCall[] {
-    const all = this.#calls.values()
-    return (on === undefined ? all : all.filter(({ channel }) => channel === on)).map(({ call }) => call)
+    return this.#requests.all().flatMap(({ channel, options: { call } }) => call === undefined || (on !== undefined && channel !== on) ? [] : [call])
   }
 
   #areOfOnePrincipal (calls: readonly RelayedCall[]): boolean {

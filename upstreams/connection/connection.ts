@@ -8,16 +8,14 @@ import { isId, type Params, type Request } from '../../protocol/wire/jsonrpc.js'
 import type { Dial } from '../../transports/client/link.js'
 import type { Connection, ConnectionLog, UpstreamRequest, UpstreamServer } from '../ports.js'
 import type { ServerEntry } from '../server-entry.js'
-import { checkResultType } from './check-result-type.js'
+import { capabilitiesOf, checkResultType } from './agreement.js'
 import type { EraMemory } from './era-memory.js'
 import { RequestFailed, SessionLost, toClientError } from './failure.js'
-import { capabilitiesOf } from './handshake-capabilities.js'
 import { LogLevelOfUpstream } from './log-level-of-upstream.js'
 import { negotiate, type Negotiated } from './negotiate.js'
 import { observed, type RequestObserver } from './observed-request.js'
-import { Oddities } from './oddities.js'
 import { encodeParams } from './outgoing-meta.js'
-import { ProgressOfCalls } from './progress-of-calls.js'
+import { ProtocolViolations } from './protocol-violations.js'
 import { QuestionsOfUpstream } from './questions-of-upstream.js'
 import type { PeerEvents, UpstreamPeer } from './upstream-peer.js'
 
@@ -54,8 +52,7 @@ export async function connect (options: ConnectionOptions, signal: AbortSignal):
 class LiveConnection implements OpenConnection {
   readonly #options: ConnectionOptions
   readonly #questions: QuestionsOfUpstream
-  readonly #oddities: Oddities
-  readonly #progress = new ProgressOfCalls()
+  readonly #violations: ProtocolViolations
   readonly #notificationListeners = new Listeners<[method: string, params: Params]>()
   readonly #closeListeners = new Listeners<[why: Error]>()
   readonly #logLevel = new LogLevelOfUpstream()
@@ -71,7 +68,7 @@ class LiveConnection implements OpenConnection {
     this.#options = options
     this.#self = encodeSelf(options.clientInfo)
     this.#questions = new QuestionsOfUpstream(options.entry, maxQuestions)
-    this.#oddities = new Oddities((count, latest) => log.warn({ upstream: alias, count }, `upstream ${alias} sent what it should not have sent: ${latest}`))
+    this.#violations = new ProtocolViolations((count, latest) => log.warn({ upstream: alias, count }, `upstream ${alias} sent what it should not have sent: ${latest}`))
   }
 
   get revision (): Revision {
@@ -100,15 +97,22 @@ class LiveConnection implements OpenConnection {
     return observed(this.#request(request), this.#options.entry, request.method, this.#options.observer)
   }
 
-  async #request (request: UpstreamRequest): Promise<Params> {
-    if (this.#reopening !== undefined) await this.#reopened(this.#reopening)
+  #request (request: UpstreamRequest): Promise<Params> {
+    return this.#reopening === undefined ? this.#try(request) : this.#reopened(this.#reopening).then(() => this.#try(request))
+  }
+
+  #try (request: UpstreamRequest): Promise<Params> {
     const used = this.#current.peer
+    return this.#send(request).then(answer => this.#check(request, answer), (error: unknown) => this.#tryAgain(request, error, used))
+  }
+
+  async #tryAgain (request: UpstreamRequest, error: unknown, used: UpstreamPeer): Promise<Params> {
     try {
-      return this.#check(request, await this.#send(request))
-    } catch (error) {
-      const again = await this.#remedy(error, request, used).catch((failure: unknown) => { throw this.#toClientError(failure) })
-      if (again === undefined) throw this.#toClientError(error)
-      return await this.#send(again).then(result => this.#check(again, result)).catch((failure: unknown) => { throw this.#toClientError(failure) })
+      const again = await this.#remedy(error, request, used)
+      if (again === undefined) throw error
+      return this.#check(again, await this.#send(again))
+    } catch (failure) {
+      throw toClientError(failure, this.#options.entry.alias, this.revision)
     }
   }
 
@@ -131,7 +135,7 @@ class LiveConnection implements OpenConnection {
   }
 
   async drain (ms: number): Promise<void> {
-    if (this.#now !== undefined && !this.#closed) await withTimeout(this.#now.peer.calls.empty(), ms, () => {})
+    if (this.#now !== undefined && !this.#closed) await withTimeout(this.#now.peer.idle(), ms, () => {})
   }
 
   get #current (): Negotiated {
@@ -149,10 +153,8 @@ class LiveConnection implements OpenConnection {
   }
 
   #sendOn ({ peer, revision }: Negotiated, request: UpstreamRequest): Promise<unknown> {
-    const progressing = request.wantsProgress === true && request.call !== undefined ? this.#progress.add(request.call) : undefined
-    const json = encodeParams(request, revision, this.#self, progressing?.token)
-    if (progressing === undefined) return peer.send(request, json, revision)
-    return peer.send(request, json, revision, channel => { progressing.channel = channel }).finally(() => this.#progress.remove(progressing))
+    const id = peer.nextId()
+    return peer.send(id, request, encodeParams(request, revision, this.#self, request.wantsProgress === true ? id : undefined), revision)
   }
 
   #check ({ method }: UpstreamRequest, answer: unknown): Params {
@@ -174,8 +176,6 @@ class LiveConnection implements OpenConnection {
     }
     return undefined
   }
-
-  readonly #toClientError = (error: unknown): unknown => toClientError(error, this.#options.entry.alias, this.revision)
 
   /** One new handshake for all requests that the former peer refused. */
   async #reopen (former: UpstreamPeer): Promise<void> {
@@ -209,21 +209,21 @@ class LiveConnection implements OpenConnection {
   readonly #events: PeerEvents = {
     request: async (request: Request, on: Channel | undefined, peer: UpstreamPeer) => await this.#questions.answer(request, peer.calls, on),
     notification: (method, params, on, peer) => this.#notified(method, params, on, peer),
-    odd: what => this.#oddities.add(what),
+    odd: what => this.#violations.add(what),
     expired: peer => { if (peer === this.#now?.peer && !this.#closed) this.#reopen(peer).catch(() => {}) },
     closed: (why, peer) => { if (peer === this.#now?.peer) this.#end(why) }
   }
 
   #notified (method: string, params: Params, on: Channel | undefined, peer: UpstreamPeer): void {
-    if (method === 'notifications/progress') this.#progressed(params, on)
+    if (method === 'notifications/progress') this.#progressed(params, on, peer)
     else if (method === 'notifications/message') this.#logged(params, on, peer)
     else if (method === 'notifications/cancelled') this.#cancelled(params, peer)
     else this.#notificationListeners.notify(method, params)
   }
 
-  #progressed (params: Params, on: Channel | undefined): void {
-    const odd = this.#progress.pass(params, on)
-    if (odd !== undefined) this.#oddities.add(odd)
+  #progressed (params: Params, on: Channel | undefined, peer: UpstreamPeer): void {
+    const odd = peer.progress(params, on)
+    if (odd !== undefined) this.#violations.add(odd)
   }
 
   #logged (params: Params, on: Channel | undefined, peer: UpstreamPeer): void {

@@ -1,15 +1,13 @@
-import type { Cancellation } from '../../lib/abort.js'
-import { Peer } from '../../protocol/peer/peer.js'
+import { cancelled, OutgoingRequests, type OutgoingRequest } from '../../protocol/peer/outgoing-requests.js'
 import { describedRevision } from '../../protocol/revisions/client-side.js'
 import type { Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { errors, isMcpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
-import { encodeError, encodeNotification, encodeResult, type Id, type Message, type Params, type Request } from '../../protocol/wire/jsonrpc.js'
+import { encodeError, encodeNotification, encodeRequestWith, encodeResult, isId, type Id, type Message, type Params, type Request, type Response } from '../../protocol/wire/jsonrpc.js'
 import { describeStatus } from '../../transports/client/http/reply-status.js'
 import type { Dial, Link } from '../../transports/client/link.js'
-import type { RelayedCall } from '../ports.js'
-import { CallsInFlight } from './calls-in-flight.js'
+import { CallsInFlight, type CallOptions } from './calls-in-flight.js'
 import { RequestFailed, SessionLost } from './failure.js'
 
 /** Listeners to everything that comes from an upstream unasked. */
@@ -23,13 +21,13 @@ export interface PeerEvents {
   closed (why: Error, peer: UpstreamPeer): void
 }
 
-export interface Outgoing {
+export interface Outgoing extends CallOptions {
   readonly method: string
   readonly params: Params
-  readonly signal?: AbortSignal | undefined
-  readonly cancellation?: Cancellation | undefined
-  readonly call?: RelayedCall | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** True when progress goes to `call`; the token of the request is its id. */
+  readonly wantsProgress?: boolean | undefined
+  /** True when its sender checks the result itself. */
   readonly takesForbidden?: boolean | undefined
   /** Replies of these HTTP statuses are failures, whatever their body says. */
   readonly failsOn?: (status: number) => boolean
@@ -37,16 +35,13 @@ export interface Outgoing {
 
 /** One link and the server at its other end: our requests to it, and what it sends. */
 export class UpstreamPeer {
-  readonly calls = new CallsInFlight()
   readonly #alias: string
   readonly #events: PeerEvents
-  readonly #peer = new Peer()
-  readonly #failsOn = new Map<Id, (status: number) => boolean>()
-  /** The requests whose results are checked by their senders. */
-  readonly #unchecked = new Set<Id>()
+  readonly #requests = new OutgoingRequests<Outgoing>(undefined, (request, isCancelled) => this.#settled(request, isCancelled))
+  readonly calls = new CallsInFlight(this.#requests)
   #link: Link | undefined
   #why: Error | undefined
-  #pending = 0
+  #onIdle: (() => void) | undefined
   #retired = false
 
   private constructor (alias: string, events: PeerEvents) {
@@ -61,7 +56,7 @@ export class UpstreamPeer {
       message: (message, on, status) => peer.#receive(message, on, status),
       failed: (id, error, status) => peer.fail(id, new RequestFailed(error.message, status)),
       expired: id => {
-        if (id !== undefined) peer.#peer.fail(id, new SessionLost('the session is not known any more'))
+        if (id !== undefined) peer.#requests.fail(id, new SessionLost('the session is not known any more'))
         events.expired(peer)
       },
       closed: why => peer.#closed(why)
@@ -79,7 +74,7 @@ export class UpstreamPeer {
   }
 
   get closed (): boolean {
-    return this.#peer.closed
+    return this.#why !== undefined
   }
 
   /** Why it closed. */
@@ -91,28 +86,26 @@ export class UpstreamPeer {
     this.#open.setRevision(revision)
   }
 
+  nextId (): Id {
+    return this.#requests.nextId()
+  }
+
   /** The result; rejects with the upstream's error, a `RequestFailed`, a `SessionLost`, or an error that says that the upstream is gone. */
   async request (outgoing: Outgoing): Promise<Params> {
-    return this.asResult(outgoing.method, await this.send(outgoing, JSON.stringify(outgoing.params), describedRevision(outgoing.params)))
+    return this.asResult(outgoing.method, await this.send(this.nextId(), outgoing, JSON.stringify(outgoing.params), describedRevision(outgoing.params)))
   }
 
   /**
    * Sends a request without a promise of its own, for every call: `asResult` has to be called with what it settles with. `json` is the whole of the
-   * params as JSON text, and `revision` the one in which they are written; undefined before one was agreed on. `onChannel` gets the channel of the
-   * request before it is sent.
+   * params as JSON text, and `revision` the one in which they are written; undefined before one was agreed on.
    */
-  send ({ method, params, signal, cancellation, call, headers, takesForbidden, failsOn }: Outgoing, json: string, revision: Revision | undefined, onChannel?: (channel: Channel) => void): Promise<unknown> {
+  send (id: Id, outgoing: Outgoing, json: string, revision: Revision | undefined): Promise<unknown> {
     if (this.closed) return Promise.reject(errors.upstreamUnavailable(this.#alias, 'its connection has ended, and the request was not sent'))
-    const version = revision?.stateless === true ? revision.version : undefined
-    return this.#peer.request(method, params, id => {
-      const channel = this.#open.channelFor({ id, method, params, version, headers, caller: call?.caller })
-      if (call !== undefined) this.calls.add(id, call, channel)
-      onChannel?.(channel)
-      if (failsOn !== undefined) this.#failsOn.set(id, failsOn)
-      if (takesForbidden === true) this.#unchecked.add(id)
-      this.#pending++
-      return channel
-    }, { signal, cancellation, json, onSettled: this.#onSettled })
+    const refusal = cancelled(outgoing)
+    if (refusal !== undefined) return refusal
+    const { method, params, headers, call } = outgoing
+    const channel = this.#open.channelFor({ id, method, params, version: revision?.stateless === true ? revision.version : undefined, headers, caller: call?.caller })
+    return this.#requests.write(id, method, encodeRequestWith(id, method, json), channel, outgoing)
   }
 
   asResult (method: string, result: unknown): Params {
@@ -124,16 +117,31 @@ export class UpstreamPeer {
     if (!this.closed) this.#open.channel.emit(encodeNotification(method, params), method)
   }
 
+  /** Passes progress on to its call. Returns in words what is wrong with it; `on` is the channel on whose stream it came. */
+  progress (params: Params, on: Channel | undefined): string | undefined {
+    const { progressToken } = params
+    const request = isId(progressToken) ? this.#requests.get(progressToken) : undefined
+    if (request?.options.wantsProgress !== true || request.options.call === undefined) return 'progress of a request that is not pending'
+    if (on !== undefined && on !== request.channel) return 'progress on the stream of another request'
+    request.options.call.progress(params)
+    return undefined
+  }
+
   /** Rejects one request that the upstream will not answer; all that are pending when it cannot be known which. */
   fail (id: Id | undefined, error: Error): void {
-    if (id === undefined) this.#peer.failAll(error)
-    else this.#settle(this.#peer.fail(id, error))
+    if (id === undefined) this.#requests.rejectAll(() => error)
+    else this.#noteAsked(this.#requests.fail(id, error))
+  }
+
+  /** Settles when no call of a client is in flight. */
+  async idle (): Promise<void> {
+    if (!this.closed && this.calls.size > 0) await new Promise<void>(resolve => { this.#onIdle = resolve })
   }
 
   /** Closes it when the requests that are pending have been answered. */
   retire (): void {
     this.#retired = true
-    if (this.#pending === 0) void this.close()
+    if (this.#requests.size === 0) void this.close()
   }
 
   async close (): Promise<void> {
@@ -146,28 +154,34 @@ export class UpstreamPeer {
     return this.#link
   }
 
-  readonly #onSettled = (id: Id, isCancelled: boolean): void => {
-    if (isCancelled) this.calls.abandon(id)
-    else this.calls.remove(id)
-    this.#failsOn.delete(id)
-    this.#unchecked.delete(id)
-    if (--this.#pending === 0 && this.#retired) void this.close()
+  #settled ({ id, options: { call } }: OutgoingRequest<Outgoing>, isCancelled: boolean): void {
+    if (isCancelled && call !== undefined) this.calls.abandon(id, call)
+    if (this.#onIdle !== undefined && this.calls.size === 0) this.#onIdle()
+    if (this.#retired && this.#requests.size === 0) void this.close()
   }
 
-  #receive (message: Message, on: Channel | undefined, status: number | undefined): void {
-    if (this.closed) return
+  /** True for the response to a request of ours, also if that was cancelled a moment ago. */
+  #receive (message: Message, on: Channel | undefined, status: number | undefined): boolean {
+    if (this.closed) return false
+    if (message.kind === 'response') return this.#noteAsked(this.#settle(message, status))
     if (message.kind === 'request') void this.#answer(message, on)
     else if (message.kind === 'notification') this.#events.notification(message.method, message.params, on, this)
-    else if (message.kind === 'invalid') this.#events.odd(`a message that cannot be read: ${message.error.message}`)
-    else if (message.forbidden !== undefined && message.id !== undefined && !this.#unchecked.has(message.id)) {
-      this.fail(message.id, new RequestFailed(`its response cannot be read: ${message.forbidden}`, status))
-    } else if (status !== undefined && message.id !== undefined && this.#failsOn.get(message.id)?.(status) === true) {
-      this.#peer.fail(message.id, new RequestFailed(describeStatus(status, {}, true), status))
-    } else this.#settle(this.#peer.settle(message) || (message.id !== undefined && this.calls.answeredLate(message.id)))
+    else this.#events.odd(`a message that cannot be read: ${message.error.message}`)
+    return false
   }
 
-  #settle (wasPending: boolean): void {
-    if (!wasPending) this.#events.odd('a response to a request that is not pending')
+  #settle (response: Response, status: number | undefined): boolean {
+    const { id, forbidden } = response
+    if (id === undefined || (forbidden === undefined && status === undefined)) return this.#requests.settle(response) || (id !== undefined && this.calls.answeredLate(id))
+    const options = this.#requests.get(id)?.options
+    if (forbidden !== undefined && options?.takesForbidden !== true) return this.#requests.fail(id, new RequestFailed(`its response cannot be read: ${forbidden}`, status))
+    if (status !== undefined && options?.failsOn?.(status) === true) return this.#requests.fail(id, new RequestFailed(describeStatus(status, {}, true), status))
+    return this.#requests.settle(response) || this.calls.answeredLate(id)
+  }
+
+  #noteAsked (wasAsked: boolean): boolean {
+    if (!wasAsked) this.#events.odd('a response to a request that is not pending')
+    return wasAsked
   }
 
   async #answer (request: Request, on: Channel | undefined): Promise<void> {
@@ -180,7 +194,8 @@ export class UpstreamPeer {
   #closed (why: Error): void {
     if (this.closed) return
     this.#why = why
-    this.#peer.close(errors.upstreamGone(this.#alias, why.message))
+    const gone = errors.upstreamGone(this.#alias, why.message)
+    this.#requests.rejectAll(() => gone)
     this.#events.closed(why, this)
   }
 }

@@ -28,7 +28,7 @@ export class DirectCall implements RelayedCall {
     return callerOf(this.#call)
   }
 
-  get client (): object {
+  get client (): object | string {
     return clientOf(this.#call)
   }
 

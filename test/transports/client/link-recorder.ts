@@ -19,8 +19,13 @@ export type Report =
 /** Drives a link and records what it reports. */
 export class LinkRecorder {
   readonly reports = new Mailbox<Report>()
+  /** The requests that have no response yet. */
+  readonly asked = new Set<Id>()
   readonly events: LinkEvents = {
-    message: (message, on, status) => this.reports.push({ what: 'message', message, on, status }),
+    message: (message, on, status) => {
+      this.reports.push({ what: 'message', message, on, status })
+      return message.kind === 'response' && message.id !== undefined && this.asked.delete(message.id)
+    },
     failed: (id, error, status) => this.reports.push({ what: 'failed', id, why: error.message, status }),
     expired: id => this.reports.push({ what: 'expired', id }),
     closed: why => this.reports.push({ what: 'closed', why: why.message })
@@ -44,6 +49,7 @@ export class LinkRecorder {
     const id = ++this.#lastId
     const version = metaOf(params)[META.version] as string | undefined
     const channel = this.link.channelFor({ id, method, params, version, headers })
+    this.asked.add(id)
     channel.emit(encodeRequest(id, method, params), method)
     return { id, channel, cancel: () => channel.emit(encodeNotification('notifications/cancelled', { requestId: id }), 'notifications/cancelled') }
   }

@@ -64,7 +64,7 @@ t.test('a line over the limit slows its child down while it is skipped', async t
 t.test('responses that were asked for slow nothing down', async t => {
   const { recorder, stdout, noise } = open()
   await setImmediatePromise()
-  for (let id = 1; id <= 2_000; id++) recorder.link.channelFor({ id, method: 'ping', params: {} })
+  for (let id = 1; id <= 2_000; id++) recorder.asked.add(id)
   stdout.write(Array.from({ length: 2_000 }, (_, index) => `${encodeResult(index + 1, '{}')}\n`).join(''))
   stdout.write('the end\n')
   await until(() => noise.includes('the end'))

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Id } from '../../../protocol/wire/jsonrpc.js'
-import { CallsInFlight } from '../../../upstreams/connection/calls-in-flight.js'
+import { OutgoingRequests } from '../../../protocol/peer/outgoing-requests.js'
+import { CallsInFlight, type CallOptions } from '../../../upstreams/connection/calls-in-flight.js'
 import type { OpenConnection } from '../../../upstreams/connection/connection.js'
 import { createEntry, FakeCall, FakeUpstream } from '../../support/fake-upstream.js'
 import { until } from '../../support/wait.js'
@@ -128,13 +129,10 @@ t.test('a question after the cancellation of a call is put to the same client du
 })
 
 t.test('many cancelled calls leave little behind, and their questions reach no other client', async t => {
-  const calls = new CallsInFlight()
-  const channel = { streams: true, respond: () => {}, emit: () => {}, end: () => {} }
-  for (let id = 0; id < 5_000; id++) {
-    calls.add(id, new FakeCall(), channel)
-    calls.abandon(id)
-  }
-  calls.add('last', new FakeCall('bob'), channel)
+  const requests = new OutgoingRequests<CallOptions>()
+  const calls = new CallsInFlight(requests)
+  for (let id = 0; id < 5_000; id++) calls.abandon(id, new FakeCall())
+  void requests.send('tools/call', {}, { streams: true, respond: () => {}, emit: () => {}, end: () => {} }, { call: new FakeCall('bob') })
   t.equal(calls.findAsked(question.method, question.params, undefined), 'ambiguous')
   for (let id = 0; id < 1_000; id++) calls.answeredLate(id)
   t.equal(calls.findAsked(question.method, question.params, undefined), 'ambiguous', 'those beyond the limit count as well')

@@ -25,7 +25,7 @@ t.test('a modern upstream hears of us, of the capabilities of this request, and 
       [`${SELF}protocolVersion`]: modern.version,
       [`${SELF}clientInfo`]: { name: 'gateway', version: '9' },
       [`${SELF}clientCapabilities`]: capabilities,
-      progressToken: 1,
+      progressToken: upstream.link.last('tools/call').id,
       [`${SELF}logLevel`]: 'info'
     }
   })
@@ -43,7 +43,7 @@ t.test('a legacy upstream gets the params as they are, with a progress token of 
   await connection.request({ method: 'tools/call', params: { name: 'a' }, capabilities: { sampling: {} } })
   t.strictSame(upstream.link.last('tools/call').params, { name: 'a' })
   await connection.request({ method: 'tools/call', params: { name: 'a', _meta: { 'acme.example/key': 1 } }, call: new FakeCall(), wantsProgress: true })
-  t.strictSame(upstream.link.last('tools/call').params, { name: 'a', _meta: { 'acme.example/key': 1, progressToken: 1 } })
+  t.strictSame(upstream.link.last('tools/call').params, { name: 'a', _meta: { 'acme.example/key': 1, progressToken: upstream.link.last('tools/call').id } })
 })
 
 t.test('a legacy upstream is told that it may ask for input, for models only by option, and for roots only where they are configured', async t => {
@@ -63,15 +63,16 @@ t.test('progress reaches the call of its token, and none after the answer', asyn
   const calls = [new FakeCall(), new FakeCall()]
   const answers = calls.map(async call => await connection.request({ method: 'tools/call', params: {}, call, wantsProgress: true }))
   await until(isSent(upstream.link, 'tools/call', 2))
-  const progress = (progressToken: unknown, value: number): void => upstream.link.send({ method: 'notifications/progress', params: { progressToken, progress: value } })
-  progress(2, 1)
-  progress(1, 5)
-  progress(2, 3)
-  progress('2', 4)
+  const [first, second] = upstream.link.received.filter(({ method }) => method === 'tools/call').map(({ params }) => (params['_meta'] as Params)['progressToken'])
+  const progress = (progressToken: unknown, value: number): boolean => upstream.link.send({ method: 'notifications/progress', params: { progressToken, progress: value } })
+  progress(second, 1)
+  progress(first, 5)
+  progress(second, 3)
+  progress(String(second), 4)
   progress(undefined, 4)
   for (const id of upstream.link.received.filter(({ method }) => method === 'tools/call').map(message => message.id)) upstream.link.send({ id, ...OK })
   await Promise.all(answers)
-  progress(1, 6)
+  progress(first, 6)
   t.strictSame(calls.map(call => call.progressed.map(({ progress: value }) => value)), [[5], [1, 3]])
   t.equal(warnings.length, 1, 'one line for all of them')
 })
@@ -200,4 +201,23 @@ t.test('a legacy upstream without logging, or one that refuses it, is called all
   t.notOk(without.methods[0]?.includes('logging/setLevel'))
   const refusing = new FakeUpstream({ 'tools/call': () => OK, 'logging/setLevel': () => ({ error: { code: -32601, message: 'no' } }) })
   t.strictSame(await (await connectTo(t, refusing)).request({ method: 'tools/call', params: {}, logLevel: 'info' }), OK.result)
+})
+
+t.test('a response counts as asked for once, also when its request was cancelled a moment ago', async t => {
+  const upstream = new FakeUpstream({ 'tools/call': () => {} })
+  const connection = await connectTo(t, upstream)
+  const end = new AbortController()
+  const requests = [connection.request({ method: 'tools/call', params: {}, call: new FakeCall('ada') }), connection.request({ method: 'tools/call', params: {}, call: new FakeCall('ada'), signal: end.signal })]
+  const sent = () => upstream.link.received.filter(({ method }) => method === 'tools/call')
+  await until(() => sent().length === 2)
+  end.abort()
+  await t.rejects(requests[1] as Promise<unknown>)
+  const [answered, cancelled] = sent().map(({ id }) => id)
+  const wasAsked = (id: unknown): boolean => upstream.link.send({ id, result: {} })
+  t.equal(wasAsked(answered), true)
+  await requests[0]
+  t.equal(wasAsked(answered), false)
+  t.equal(wasAsked(cancelled), true, 'a late response was asked for')
+  t.equal(wasAsked(cancelled), false, 'but only one')
+  t.equal(wasAsked('another'), false)
 })

@@ -158,7 +158,8 @@ export class RequestChannel implements Channel, ReplyReceiver {
     const isForeign = message.kind === 'response'
     if (!this.#isAnswer(message)) {
       if (this.#source !== undefined) this.#host.unasked.add(this.#source, message, bytes)
-      return this.#host.events.message(isForeign ? FOREIGN : message, this)
+      this.#host.events.message(isForeign ? FOREIGN : message, this)
+      return
     }
     if (this.#isAboutSession(message)) {
       this.#host.isExpired = true

@@ -67,7 +67,6 @@ export class SseLink implements Link, ReplyReceiver {
   }
 
   channelFor (request: LinkRequest): Channel {
-    this.#unasked.expect(request.id)
     this.#decoder.expect(request)
     return this.#channel(request.id, request.caller)
   }

@@ -84,7 +84,6 @@ export class WebSocketLink implements Link {
   }
 
   channelFor (request: LinkRequest): Channel {
-    this.#unasked.expect(request.id)
     this.#decoder.expect(request)
     return this.#channel(request.id, request.caller)
   }

@@ -38,7 +38,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   #round: Round | undefined
   /** The hash of the client's request, once it was answered with questions. */
   #bound: string | undefined
-  #client: object
+  #client: object | string
   #capabilities: Record<string, unknown>
   #outcome: Outcome | undefined
   /** True when the client will not come back. */
@@ -62,7 +62,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     this.#parked = parked
   }
 
-  get client (): object {
+  get client (): object | string {
     return this.#client
   }
 

@@ -8,7 +8,7 @@ import { carryState, type ParkedAt } from '../questions/carried-state.js'
 /** One request of a client, of several that a parked call serves one after the other. */
 export interface Round {
   /** Undefined for a round at another node: its client is the one that got the state of the round before. */
-  readonly client: object | undefined
+  readonly client: object | string | undefined
   readonly capabilities: Record<string, unknown>
   /** Happens when the client leaves. */
   readonly cancellation: Cancellation
@@ -29,7 +29,7 @@ export class ClientRound implements Round {
     this.#call = call
   }
 
-  get client (): object {
+  get client (): object | string {
     return clientOf(this.#call)
   }
 
