@@ -212,7 +212,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: FlatOptions & 
   await fastify.register(watch, { maxQueue: options.maxQueue })
 })
 
-// What a store needs is loaded only where it is used.
+// Loads the modules of a store only where it is used.
 async function openStore ({ data, ephemeral, maxData, redis, redisPrefix }: FlatOptions, onWarning: (sentence: string) => void): Promise<Store> {
   if (redis !== undefined) {
     const { redisStore } = await import('./stores/redis/store.js')

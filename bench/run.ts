@@ -58,7 +58,7 @@ try {
   await stopAll()
 }
 
-/** Whether nothing broke: a goal that is missed is a result like any other. */
+/** Returns true if nothing broke: a goal that is missed is a result like any other. */
 async function main (args: string[]): Promise<boolean> {
   if (!isMeasurable) throw new Error('CPU time of processes comes from /proc, which is there on Linux only')
   const { names, rounds, against, saving, ...wanted } = choices(args)

@@ -22,7 +22,7 @@ export function save (findings: Finding[], where: string): void {
   writeFileSync(join(ROOT, 'docs/bench.svg'), plot(findings, where))
 }
 
-/** The same for a question whose results have a table of their own. */
+/** Saves the results of a question that has a table of its own. */
 export function saveApart (question: string, findings: Finding[], where: string): void {
   replaceResults(findings, where, resultsOf(question))
 }

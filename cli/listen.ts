@@ -30,7 +30,7 @@ async function addressesOf (host: string): Promise<string[]> {
 /** Undefined if that is not possible, for example because this machine has no IPv6. */
 async function listenAlso (app: FastifyInstance, host: string): Promise<Server | undefined> {
   const { port } = app.server.address() as AddressInfo
-  // The same socket options as those of http.Server.
+  // Sets the socket options that http.Server sets.
   const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => app.server.emit('connection', socket))
   try {
     await once(server.listen({ port, host }), 'listening')

@@ -22,7 +22,7 @@ socketUrl.protocol = socketUrl.protocol === 'https:' ? 'wss:' : 'ws:'
 const log = new MessageLog(run => { requestAnimationFrame(run) })
 const connection = new Reconnector(portsOf(socketUrl.href, (url, protocols) => new WebSocket(url, protocols), log))
 
-// What a caller saw before the reload is there for "Forget everything", too.
+// Calls from before the reload are there for "Forget everything", too.
 if (keepCalls()) wasUsed.value = true
 
 const readRoute = (): void => { route.value = parseRoute(location.hash) }

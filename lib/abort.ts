@@ -54,7 +54,7 @@ export async function unlessAborted<T> (promise: Promise<T>, signal?: AbortSigna
 
 type Listener = (reason: Error) => void
 
-/** What an `AbortController` is, for code that runs for every call: V8 makes an `AbortSignal` and its listeners far more slowly than this. */
+/** Does the work of an `AbortController` for code that runs for every call: V8 makes an `AbortSignal` and its listeners far more slowly than this. */
 export class Cancellation {
   #reason: Error | undefined
   #first: Listener | undefined

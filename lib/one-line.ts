@@ -10,7 +10,7 @@ export function oneLine (text: string, max: number): string {
   return PLAIN.test(short) ? short : short.replace(CONTROL, '?')
 }
 
-/** What was thrown, in one line: name and message of an error, and any other value as Node.js shows it. */
+/** Describes a thrown value in one line: name and message of an error, and any other value as Node.js shows it. */
 export function describeThrown (error: unknown, max: number): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : typeof error === 'string' ? error : inspect(error, { depth: 0, breakLength: Infinity })
   return oneLine(text.slice(0, max).split(/\s*\n\s*/).join('; '), max)

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 
 /** How much is done in one turn of the event loop. With characters of JSON that are checked and written, it takes about 5 ms. */
 const SLICE = 128 * 1024
-/** What each piece of work costs besides its size. */
+/** Counted for each piece of work besides its size. */
 const PIECE = 256
 
 /** Divides long work into turns of the event loop, in which everything else goes on. */

@@ -15,7 +15,7 @@ export function answerPings (socket: PingedSocket): void {
   socket.on('ping', data => { if (socket.readyState === socket.OPEN) socket.pong(data) })
 }
 
-/** What is about the upgrade alone. */
+/** Headers that are about the upgrade alone. */
 const DROPPED = new Set(['upgrade', 'http2-settings', 'connection'])
 
 export const wantsWebSocket = ({ headers: { upgrade } }: IncomingMessage): boolean => String(upgrade).toLowerCase() === 'websocket'

@@ -6,7 +6,7 @@ import type { Tool } from '../protocol/definitions/tool.js'
 
 export type Definition = Tool | Resource | Prompt
 
-/** What a file may export by default: a definition, a list of them, or a Fastify plugin. */
+/** The default export of an author's file: a definition, a list of them, or a Fastify plugin. */
 export type Contribution = Definition | FastifyPluginAsync | Contribution[]
 
 const UNKNOWN = 'the default export must be a tool, a resource, a prompt, a list of them, or a Fastify plugin'

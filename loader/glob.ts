@@ -60,7 +60,7 @@ function isFolder (path: string): boolean {
 
 const isLink = (path: string): boolean => lstatSync(path).isSymbolicLink()
 
-/** What a path leads to; undefined if that cannot be found out: nothing is there, a link leads in a circle, a folder above is not readable. */
+/** Stats of what a path leads to; undefined if that cannot be found out: nothing is there, a link leads in a circle, a folder above is not readable. */
 export function statOf (path: string): Stats | undefined {
   try {
     return statSync(path)

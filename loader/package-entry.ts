@@ -26,7 +26,7 @@ export function packageEntry (specifier: string, folder: string): string | undef
   }
 }
 
-/** Whether a package is installed for a folder, whatever it exports. */
+/** True when a package is installed for a folder, whatever it exports. */
 export function isInstalled (specifier: string, folder: string): boolean {
   const [, name = ''] = NAME.exec(specifier) ?? []
   return packageFolder(name, folder) !== undefined

@@ -9,7 +9,7 @@ export const PLUGIN_FILE = /\.(?:[mc]?js|m?ts)$/
 
 const LEFT_OUT = /^[_.]|\.d\.m?ts$|\.test\.[mc]?[jt]s$/
 
-/** What an entry of option `plugins` names: the files to load, and the folders in which others of them may come to be. */
+/** The files that an entry of option `plugins` names, and the folders in which more of them may come to be. */
 export interface Place { files: string[], folders: string[] }
 
 /**
@@ -37,7 +37,7 @@ export function filesAt (place: string): Place {
   throw new Error(`plugin ${place}: ${isGlob(place) ? `${what} matches` : `there is ${what} in this folder`}; those that are tests (.test.ts) or begin with _ or . do not count`)
 }
 
-/** The same, without an error when a folder or glob has no files. */
+/** Finds the files of a place, without an error when a folder or glob has none. */
 export function lookAt (place: string): Place {
   const stats = statOf(place)
   if (stats?.isDirectory() === true) return { files: namesIn(place).filter(isPlugin).sort().map(name => join(place, name)).filter(isFile), folders: [place] }

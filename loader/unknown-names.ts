@@ -6,7 +6,7 @@ import { didYouMean } from '../lib/nearest-name.js'
 type Named = Pick<Values, 'scopes' | 'toolRates' | 'apiKeys' | 'oauth'>
 type Served = Pick<FastifyInstance['mcp'], 'tools' | 'resources' | 'prompts' | 'unavailable'>
 
-/** What matters here of an upstream server: what it serves is not known before it has started. */
+/** The names that an entry of an upstream server has: those that it serves are not known before it has started. */
 interface UpstreamNames { readonly alias: string, readonly prefix: string | undefined, readonly scopes: readonly string[] | undefined }
 
 /** The scopes that the built-in tools and resources need, whether they are served or not. */

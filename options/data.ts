@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Count } from './numbers.js'
 
-/** What is stored where, and how much of it. */
+/** Options about what is stored, and where. */
 export const data = {
   data: Type.Optional(Type.String({ minLength: 1, description: 'The folder for notes, the counter, sessions and event streams. The command has a default folder; an embedded gateway keeps them in memory' })),
   ephemeral: Type.Boolean({ default: false, description: 'Keep everything in memory; overrides `data`' }),

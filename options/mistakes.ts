@@ -20,7 +20,7 @@ export class OptionsError extends Error {
   }
 }
 
-/** What is wrong with values, at most one mistake for each of them; `noun` is what they are called. */
+/** Finds the mistakes in values, at most one for each of them; `noun` is what they are called. */
 export function mistakesIn (schema: TObject, values: Record<string, unknown>, noun = 'option'): Mistake[] {
   const names = Object.keys(schema.properties)
   return Object.entries(values).flatMap(([name, value]) => {

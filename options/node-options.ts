@@ -46,7 +46,7 @@ async function fingerprint (name: Name, text: string): Promise<string> {
   return bytes.toString('base64url')
 }
 
-// The same file may have another path on another machine.
+// A file may have another path on another machine.
 const nameOf = (plugin: unknown): string => typeof plugin === 'string' ? basename(plugin) : typeof plugin === 'function' ? plugin.name : ''
 
 const partsOf = ({ alias, disabled, prefix, isolate, scopes, includeTools, excludeTools }: ComparedServer): ComparedServer =>

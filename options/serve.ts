@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-/** What is served where, under which name, and what is logged. */
+/** Options about what is served where, under which name, and what is logged. */
 export const serve = {
   stdio: Type.Boolean({ default: false, description: 'Serve MCP on standard input and output' }),
   http: Type.Boolean({ default: true, description: 'Serve HTTP and WebSocket' }),

@@ -78,11 +78,11 @@ export interface SessionRecord {
   named?: boolean | undefined
 }
 
-/** What was negotiated with the client of a session. */
+/** The agreement with the client of a session. */
 export type Agreement = Omit<SessionRecord, 'subscriptions'>
 
 /**
- * What has changed since a session was stored: those members of the agreement that did, and true for each URI subscribed to, false for each
+* The changes since a session was stored: those members of the agreement that did, and true for each URI subscribed to, false for each
  * unsubscribed. Two nodes may change different members at the same time.
  */
 export interface SessionChange { agreement?: Partial<Agreement> | undefined, subscriptions: ReadonlyMap<string, boolean> }
@@ -119,7 +119,7 @@ export type Appended = Place | 'elsewhere' | 'ended' | 'late' | undefined
 /** The number of an event, and of the one before it. */
 export interface Place { number: number, after: number }
 
-/** What another node did to a stream that this node reads: an event it appended, some events or the end, or it reads the stream now. */
+/** News of a stream that this node reads and another writes: an event it appended, some events or the end, or it reads the stream now. */
 export type StreamNews = NumberedEvent | 'more' | 'moved'
 
 /**
@@ -192,7 +192,7 @@ export function surplusStreams (all: StreamSummary[]): string[] {
   })
 }
 
-/** The same values, with a prefix before the name of each space, so that users of other prefixes cannot reach them. */
+/** Puts a prefix before the name of each space, so that users of other prefixes cannot reach its values. */
 export function prefixSpaces (values: Values, prefix: string): Values {
   return {
     get: async (space, key) => await values.get(prefix + space, key),

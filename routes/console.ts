@@ -14,7 +14,7 @@ export interface ConsoleOptions {
   /** The path before the routes. */
   base: string
   oauth?: ConsoleOAuth | undefined
-  /** Whether callers need a credential, and so get tickets. */
+  /** True when callers need a credential, and so get tickets. */
   isGuarded: boolean
   /** The prefix of the scope of a host application that all routes are in. */
   hostPrefix?: string

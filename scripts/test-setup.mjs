@@ -17,7 +17,7 @@ export const PROGRAMS = [
 const APT = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60']
 const TIMEOUT = 300_000
 
-/** Those of the programs that are not on the PATH. */
+/** Finds the programs that are not on the PATH. */
 export function missing (programs = PROGRAMS) {
   return programs.filter(({ program }) => !isOnPath(program))
 }

@@ -1,6 +1,6 @@
 import { errors } from '../protocol/wire/errors.js'
 
-/** Whether every adapter can store a text as a key: not empty, not too long, well-formed, without NUL. */
+/** True for a text that every adapter can store as a key: not empty, not too long, well-formed, without NUL. */
 export const isKey = (key: string): boolean => key !== '' && key.length <= 1_024 && !/[\0\p{Surrogate}]/u.test(key)
 
 export function checkKey (space: string, key: string): void {

@@ -2,7 +2,7 @@ import { now } from '../lib/time.js'
 import type { Nodes } from '../protocol/nodes/nodes.js'
 import type { SessionStore, Store, StoreObserver, Values } from '../protocol/store.js'
 
-/** What each method is: an operation, which is timed, or a way to add a listener. The compiler refuses a method of the port that is not here. */
+/** The kind of each method: an operation, which is timed, or a way to add a listener. The compiler refuses a method of the port that is not here. */
 type Methods<P> = { readonly [Name in keyof P & string]-?: 'operation' | 'listener' }
 
 const VALUES: Methods<Values> = {
@@ -39,7 +39,7 @@ const SESSIONS: Methods<SessionStore> = {
   onNews: 'listener'
 }
 
-/** The same store, which tells the observer how long its operations take. Their promises are the store's own, so nothing comes later than without it. */
+/** Makes a store report to the observer how long its operations take. Their promises are the store's own, so nothing comes later than without it. */
 export function observedStore (store: Store, observer: StoreObserver): Store {
   return {
     kind: store.kind,
@@ -52,7 +52,7 @@ export function observedStore (store: Store, observer: StoreObserver): Store {
   }
 }
 
-/** The same methods, with the operations among them timed. */
+/** Times the operations among the methods of a port. */
 function timed<P extends Values | SessionStore> (part: P, methods: Methods<P>, observer: StoreObserver): P {
   const made = Object.create(null) as Record<string, unknown>
   for (const [name, kind] of Object.entries(methods)) {

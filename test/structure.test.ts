@@ -1,10 +1,11 @@
 import t from 'tap'
 import { followsFloors, importCircles } from './import-graph.js'
-import { avoids, dialsOnly, followsLayers, hasShortFunctions, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, makesNoWireError, namesNoRevision, parse, sources, type Rule } from './structure.js'
+import { avoids, beginsCommentsPlainly, dialsOnly, followsLayers, hasShortFunctions, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, makesNoWireError, namesNoRevision, parse, sources, type Rule } from './structure.js'
 
 const shipped = sources()
+const read = sources(path => !path.startsWith('test/') || path.startsWith('test/support/'))
 
-const rules: Record<string, { rule: Rule, except?: RegExp, wrong: [path: string, text: string, offence: string][], right: [path: string, text: string][] }> = {
+const rules: Record<string, { rule: Rule, among?: typeof shipped, except?: RegExp, wrong: [path: string, text: string, offence: string][], right: [path: string, text: string][] }> = {
   'a folder imports only the folders below it': {
     rule: followsLayers,
     wrong: [
@@ -112,6 +113,24 @@ const rules: Record<string, { rule: Rule, except?: RegExp, wrong: [path: string,
     ],
     right: [['app.ts', '// see /specification/2025-11-25\nconst when = "2025-11-25T00:00:00Z"']]
   },
+  'a comment begins with a verb or a noun': {
+    rule: beginsCommentsPlainly,
+    among: read,
+    wrong: [
+      ['a.ts', '/** What a file exports. */', 'a.ts:1 begins a comment with What'],
+      ['a.ts', '/** The same for folders. */', 'a.ts:1 begins a comment with The same'],
+      ['a.ts', 'x()\n// Whether it runs.', 'a.ts:2 begins a comment with Whether'],
+      ['a.ts', '/**\n * Those that wait.\n */', 'a.ts:2 begins a comment with Those'],
+      ['a.ts', '/** One. */\n/** What else. */', 'a.ts:2 begins a comment with What']
+    ],
+    right: [
+      ['a.ts', '/** True when it runs. What else? */'],
+      ['a.ts', '// Waits for it.\n// What comes later is ignored.'],
+      ['a.ts', '/**\n * Waits for it.\n * Those that wait longer are dropped.\n */'],
+      ['a.ts', '/** Waits for it.\n * What comes later is ignored. */'],
+      ['a.ts', 'const text = "What"']
+    ]
+  },
   'no file is longer than 250 lines': {
     rule: isAtMost(250),
     wrong: [['app.ts', 'x\n'.repeat(251), 'app.ts:251 is longer than 250 lines']],
@@ -133,9 +152,9 @@ t.test('the rules have files to look at', async t => {
   t.ok(shipped.some(source => importsOf(source).length > 0))
 })
 
-for (const [sentence, { rule, except, wrong, right }] of Object.entries(rules)) {
+for (const [sentence, { rule, among = shipped, except, wrong, right }] of Object.entries(rules)) {
   t.test(sentence, async t => {
-    const offences = shipped.filter(source => except?.test(source.fileName) !== true).flatMap(rule)
+    const offences = among.filter(source => except?.test(source.fileName) !== true).flatMap(rule)
     t.strictSame(offences, [])
   })
 

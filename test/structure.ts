@@ -28,15 +28,17 @@ export interface Import { specifier: string, line: number, typeOnly: boolean }
 /** Reports what is wrong with a file, one `path:line what` for each offence. */
 export type Rule = (source: ts.SourceFile) => string[]
 
-/** Every file that ships, as the compiler finds them: those of the gateway, and those of the console. */
-export function sources (): ts.SourceFile[] {
+const ships = (path: string): boolean => !/^(test|bench)\//.test(path)
+
+/** Every wanted file as the compiler finds them: those of the gateway, and those of the console. By default these are the files that ship. */
+export function sources (isWanted = ships): ts.SourceFile[] {
   const root = fileURLToPath(new URL('../../', import.meta.url))
   return [root, `${root}console/`].flatMap(folder => {
     const { config } = ts.readConfigFile(`${folder}tsconfig.json`, ts.sys.readFile) as { config: unknown }
     return ts.parseJsonConfigFileContent(config, ts.sys, folder).fileNames
   })
     .map(file => ({ path: posix.relative(root, file), text: ts.sys.readFile(file) ?? '' }))
-    .filter(({ path }) => !/^(test|bench)\//.test(path))
+    .filter(({ path }) => isWanted(path))
     .map(({ path, text }) => parse(path, text))
 }
 
@@ -81,6 +83,16 @@ export const isAtMost = (lines: number): Rule => source => {
   const length = source.text.trimEnd().split('\n').length
   return length > lines ? [`${source.fileName}:${length} is longer than ${lines} lines`] : []
 }
+
+/** The words that say nothing of what a comment is about. */
+const RIDDLE = /^\s*(?:\/\*\*?|\*|\/\/)\s*(What|Those|Whether|The same)\b/
+
+/** A comment begins with a verb or with the noun of the thing it stands before. */
+export const beginsCommentsPlainly: Rule = source => source.text.split('\n').flatMap((line, index, lines) => {
+  const [, word] = RIDDLE.exec(line) ?? []
+  const goesOn = /^\s*(?:\/\/|\*(?!\/))|^\s*\/\*\*? ./.test(lines[index - 1] ?? '') && !/\*\/\s*$/.test(lines[index - 1] ?? '')
+  return word === undefined || goesOn ? [] : [`${source.fileName}:${index + 1} begins a comment with ${word}`]
+})
 
 /** Counts a function with its signature, and what is inside of it. */
 export const hasShortFunctions = (lines: number): Rule => source => nodes(source)

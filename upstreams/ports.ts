@@ -42,7 +42,7 @@ export interface UpstreamRequest {
   readonly logLevel?: LogLevel | undefined
   /** More headers, such as `Mcp-Param-*`, where there are headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** True when the sender itself looks into the result for what no program should take, such as keys that reach prototypes; other requests fail then. */
+  /** True when the sender itself looks for keys that reach prototypes in the result; without it, such a result fails the request. */
   readonly takesForbidden?: boolean | undefined
   /** Reads the lists again and gives the headers anew: called when the upstream refused those it got, before one retry. */
   readonly renewHeaders?: (() => Promise<Readonly<Record<string, string>>>) | undefined

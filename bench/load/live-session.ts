@@ -5,7 +5,7 @@ import { INITIALIZE, INITIALIZED, LEGACY } from './messages.js'
 /** An event of a stream, and when it came: in nanoseconds on the clock that all processes of a machine share. */
 export interface ArrivedEvent { id: string | undefined, data: string, at: bigint }
 
-/** What a client reads of a stream; it hangs up when this returns false. */
+/** Takes an event that a client reads of a stream; the client disconnects when this returns false. */
 export type EventListener = (event: ArrivedEvent) => boolean
 
 /** A client that sends each request of its session to whichever node it likes, and reads events as they come. It can be asked for forms. */

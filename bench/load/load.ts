@@ -9,7 +9,7 @@ const DRAIN_TIMEOUT = 30_000
 /** Keeps as many requests in flight on each wire as it is told to, and looks at the answers. */
 export class Load {
   answered = 0
-  /** What went wrong first. */
+  /** The first error. */
   fault: Error | undefined
   #inFlight = 0
   #over = false

@@ -2,7 +2,7 @@ export const MODERN = '2026-07-28'
 export const LEGACY = '2025-11-25'
 export type Era = typeof MODERN | typeof LEGACY
 
-/** What is asked again and again, and what a right answer looks like. */
+/** A request that is repeated, and how a right answer looks. */
 export interface Ask {
   method: string
   params: Record<string, unknown>

@@ -1,7 +1,7 @@
 import type { Setting } from './rounds.js'
 import type { Spread } from './statistics.js'
 
-/** What one question found out. */
+/** One result of a question. */
 export interface Finding {
   what: string
   /** "≥ 0.85 of …", "≤ 4 KiB …"; missing when the figures are for information only. */

@@ -6,17 +6,17 @@ import { memory } from './process.js'
 const HOOK = fileURLToPath(new URL('../servers/collect-garbage.js', import.meta.url))
 const SETTLE = 600
 
-/** The same server, which can be told to collect its garbage. */
+/** Makes a server one that can be told to collect its garbage. */
 export function collectable (server: Server): Server {
   return { ...server, args: place => ['--import', HOOK, ...server.args(place)] }
 }
 
-/** The same server with a young generation that does not grow: how large V8 makes it depends on what was done, not on what is kept. */
+/** Gives a server a young generation that does not grow: how large V8 makes it depends on what was done, not on what is kept. */
 export function withFixedYoungGeneration (server: Server): Server {
   return { ...server, args: place => ['--min-semi-space-size=1', '--max-semi-space-size=1', ...server.args(place)] }
 }
 
-/** What a server keeps, in KiB, once its garbage is collected. */
+/** Measures the memory that a server keeps once its garbage is collected, in KiB. */
 export async function kept (server: ServerProcess): Promise<number> {
   await collectGarbage(server)
   return memory(server.pid)

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 
 const TICKS_PER_SECOND = 100
 
-/** Whether this machine tells what a process uses. */
+/** True where the system tells what a process uses. */
 export const isMeasurable = existsSync('/proc/self/schedstat')
 
 /** CPU time that a process, its threads and its children have used so far, in milliseconds. */
@@ -10,7 +10,7 @@ export function cpuTime (pid: number): number {
   return familyOf(pid).reduce((sum, member) => sum + ownTime(member) + timeOfTheGone(member), 0)
 }
 
-/** The same without its children: what a relay uses itself. */
+/** CPU time of a process without its children: what a relay uses itself. */
 export const ownCpuTime = (pid: number): number => ownTime(pid)
 
 /** Memory in use by a process and its children, in KiB. */
@@ -18,7 +18,7 @@ export function memory (pid: number): number {
   return familyOf(pid).reduce((sum, member) => sum + ownMemory(member), 0)
 }
 
-/** The same without its children. */
+/** Memory of a process without its children. */
 export function ownMemory (pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0)
 }

@@ -6,7 +6,7 @@ import { median, ratioOf, short } from './statistics.js'
 /** How the questions are asked. */
 export interface Setting {
   rounds: number
-  /** Whether the peers are there. */
+  /** True when the peers are installed. */
   peers: boolean
   /** Another built checkout of Patchbay, measured in the same rounds. */
   against?: string
@@ -43,7 +43,7 @@ export function present<T extends { server: Server }> (all: T[], { peers }: Sett
   return all.filter(({ server }) => peers || server.peer !== true)
 }
 
-/** The same server as another checkout builds it, when the run compares with one. */
+/** The server as another checkout builds it, when the run compares with one. */
 export function otherBuilds (ours: Server, { against }: Setting): Server[] {
   return against === undefined ? [] : [fromCheckout(ours, against)]
 }

@@ -1,4 +1,4 @@
-/** What several samples of one thing say. */
+/** Median and range of several samples of one thing. */
 export interface Spread { median: number, min: number, max: number }
 
 export function median (values: number[]): number {

@@ -4,7 +4,7 @@ import { onThisMachine, type Question } from '../measure/goal.js'
 import { race } from '../measure/race.js'
 import { bareFastify, fastifyMcp, fastmcp, patchbay, sdk1, sdk2, sdk2Session } from '../servers/catalogue.js'
 
-/** What does a small call over HTTP cost, with 32 connections? */
+/** Measures what a small call over HTTP costs, with 32 connections. */
 export const httpCall: Question = async setting => [
   ...await race({
     what: 'HTTP tools/call, 2026-07-28',

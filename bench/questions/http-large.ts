@@ -4,7 +4,7 @@ import { race } from '../measure/race.js'
 import { bareFastify, patchbay, sdk1, sdk2, sdk2Session } from '../servers/catalogue.js'
 import type { Question } from '../measure/goal.js'
 
-/** What does a call over HTTP cost that carries 100 KiB there and back? */
+/** Measures what a call over HTTP costs that carries 100 KiB there and back. */
 export const httpLarge: Question = async setting => [
   ...await race({
     what: 'HTTP tools/call 100 KiB, 2026-07-28',

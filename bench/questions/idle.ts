@@ -14,7 +14,7 @@ const WARM_UP = 500
 const COUNT = 5_000
 const SAMPLES = 3
 
-/** Those who do nothing but be there. */
+/** Idle clients. */
 interface Crowd { add: (count: number) => Promise<void>, leave?: () => void }
 
 interface Shape { what: string, goal: string, limit: Server, peers: Server[], gather: (port: number) => Promise<Crowd> }
@@ -40,7 +40,7 @@ async function weigh ({ what, goal, limit, peers, gather }: Shape, setting: Sett
   }, ...comparisons(what, weights, patchbay, others, ' KiB')]
 }
 
-/** What each of those takes of a server's memory, in KiB. */
+/** Measures how much of a server's memory each idle client takes, in KiB. */
 export async function weightOf (server: Server, gather: Shape['gather']): Promise<number> {
   const running = await ServerProcess.listen(collectable(server))
   let crowd: Crowd | undefined

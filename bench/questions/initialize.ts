@@ -16,7 +16,7 @@ const WAVES = 3
 const FIRST = 2
 const IDLE = 2_000
 
-/** What does a new session cost, and is anything left of it once it has expired? */
+/** Measures what a new session costs, and what is left of it once it has expired. */
 export const initialize: Question = async setting => [...await rate(setting), await expiry(setting)]
 
 async function rate (setting: Setting): Promise<Finding[]> {
@@ -54,7 +54,7 @@ async function open ({ pid, port }: ServerProcess, count: number): Promise<numbe
   return count * 1000 / time
 }
 
-/** What more sessions leave behind, when as many have come and gone before. */
+/** Measures what more sessions leave behind, when as many have come and gone before. */
 async function expiry ({ say }: Setting): Promise<Finding> {
   say('sessions that expire')
   const running = await ServerProcess.listen(collectable(patchbay), { PATCHBAY_SESSION_IDLE: String(IDLE) })

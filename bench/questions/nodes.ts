@@ -6,7 +6,7 @@ import { pairOfNodes } from './nodes/pair.js'
 import { weights } from './nodes/weight.js'
 import type { Question } from '../measure/goal.js'
 
-/** What does it cost that several nodes share their sessions and streams on Redis? */
+/** Measures what it costs that several nodes share their sessions and streams on Redis. */
 export const nodes: Question = async setting => [
   ...await callCosts(setting),
   ...await withCluster(async cluster => [

@@ -13,7 +13,7 @@ import { scrape } from './observability/scrape.js'
 const HTTP = { era: MODERN, ask: echo(32) } as const
 const PIPELINED = { ...HTTP, inFlight: 64 } as const
 
-/** What do metrics, traces and a watcher cost, as multiples of what the same gateway answers with all of them off? */
+/** Measures what metrics, traces and a watcher cost, as multiples of what the same gateway answers with all of them off. */
 export const observability: Question = async setting => [
   ...await overBoth('metrics', { http: '≥ 0.98 of all off' }, server => measuring(server, true), same, setting),
   ...await overBoth('traces, no-op SDK', {}, server => traced(server, 'no-op'), same, setting),
@@ -44,7 +44,7 @@ async function compare (what: string, goal: string | undefined, base: Runner, ch
   return { what, ...(goal === undefined ? {} : { goal }), ours: ratioOf(rates.get(changed.server) ?? [], without), limit: `${short(median(without))}/s`, peers: [] }
 }
 
-/** The same with a client that watches from the start to the end. */
+/** Runs it with a client that watches from the start to the end. */
 function watched (runner: Runner, port?: number): Runner {
   return {
     ...runner,

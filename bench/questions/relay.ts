@@ -17,7 +17,7 @@ const RELAYED = echo(32, 'up__echo')
 const START = 60_000
 const CROWD = 50
 
-/** What does a call cost that another server behind Patchbay answers? Counted is what the relay itself uses. */
+/** Measures what a call costs that a server behind Patchbay answers. Counted is what the relay itself uses. */
 export const relay: Question = async setting => [
   ...await overPipes(MODERN, setting),
   ...await overPipes(LEGACY, setting),
@@ -128,7 +128,7 @@ const many = (count: number, tools: number): Parameters<typeof relayOver>[1] =>
 
 const isOurs = (server: Server, ours: Server): boolean => server === ours || server.build !== undefined
 
-/** The same, but waits at first until the server behind it can be called, and counts the relay alone. */
+/** Runs it once the server behind it can be called, and counts the relay alone. */
 function whenServed (runner: Runner): Runner {
   return {
     ...runner,

@@ -6,7 +6,7 @@ import type { Setting } from '../measure/rounds.js'
 import { bareBatches, bareStdio, fastmcpStdio, patchbayStdio, sdk1Stdio, sdk2Stdio } from '../servers/catalogue.js'
 import type { Server } from '../servers/process.js'
 
-/** What does a call over standard input and output cost? */
+/** Measures what a call over standard input and output costs. */
 export const stdio: Question = async setting => {
   const single = { inFlight: 1, bytes: 32, goal: '≥ 0.80 of the splitter', limit: bareStdio }
   const crowd = { inFlight: 64, bytes: 32, goal: '≥ 0.55 of the batching splitter', limit: bareBatches }

@@ -6,7 +6,7 @@ import { bareWebSocket, patchbay, supergateway } from '../servers/catalogue.js'
 
 const GOAL = onThisMachine({ arm64: '≥ 2.0 × a plain @fastify/websocket echo', x64: '≥ 1.4 × a plain @fastify/websocket echo' })
 
-/** What does a call cost over 32 WebSockets with 8 calls in flight on each? */
+/** Measures what a call costs over 32 WebSockets with 8 calls in flight on each. */
 export const websocket: Question = async setting => [
   ...await race({
     what: 'WebSocket tools/call, 2026-07-28',

@@ -25,16 +25,16 @@ export const bareBatches: Server = { name: 'bare batching splitter', args: () =>
 /** The command as it is installed, with everything that is on by default. */
 export const patchbay: Server = { name: 'Patchbay', args: ({ port, data }) => [COMMAND, '--port', String(port), '--data', data, '--plugin', PLUGIN] }
 export const patchbayStdio: Server = { name: 'Patchbay', args: ({ data }) => [COMMAND, '--stdio', '--data', data, '--plugin', PLUGIN] }
-/** The same over both at once. */
+/** Patchbay over stdio and HTTP at once. */
 export const patchbayBoth = (port: number): Server => ({ name: 'Patchbay', args: ({ data }) => [COMMAND, '--stdio', '--port', String(port), '--data', data, '--plugin', PLUGIN] })
-/** The same with or without metrics. */
+/** Turns the metrics of a server on or off. */
 export const measuring = (server: Server, metrics: boolean): Server => ({ ...server, env: { ...server.env, PATCHBAY_METRICS: String(metrics) } })
-/** The same with an OpenTelemetry SDK. */
+/** Gives a server an OpenTelemetry SDK. */
 export const traced = (server: Server, sdk: 'no-op' | 'real'): Server => ({ ...server, args: place => ['--import', SDK, ...server.args(place)], env: { ...server.env, BENCH_SDK: sdk } })
-/** The same without anything of ours beside it. */
+/** Patchbay without a plugin of the benchmarks. */
 export const patchbayAlone: Server = { name: 'Patchbay', args: ({ data }) => [COMMAND, '--stdio', '--data', data] }
 
-/** The same server, but with the command that was built in another checkout. */
+/** Runs a server with the command that was built in another checkout. */
 export function fromCheckout (server: Server, checkout: string): Server {
   const command = join(checkout, bin.patchbay)
   return { ...server, name: basename(checkout), build: checkout, args: place => server.args(place).map(arg => arg === COMMAND ? command : arg) }

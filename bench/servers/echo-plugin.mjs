@@ -1,4 +1,4 @@
-// What the gateway serves while it is measured, written as an author writes a plugin: `echo`, tools that report progress or ask the client, and as
+// The plugin that the gateway serves while it is measured, as an author writes one: `echo`, tools that report progress or ask the client, and as
 // many fillers as BENCH_TOOLS says or `fill` is told to. Fillers come behind everything else in the list.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tool } from 'mcp-patchbay'

@@ -13,7 +13,7 @@ const redis: Server = {
 export const onRedis = (port: number): Server => ({ name: 'on Redis', args: place => [...patchbay.args(place), '--redis', `redis://127.0.0.1:${port}`] })
 export const inMemory: Server = { name: 'in memory', args: place => [...patchbay.args(place), '--ephemeral'] }
 
-/** What is measured together: a Redis, two nodes on it, and a gateway that needs none. */
+/** The servers of one measurement: a Redis, two nodes on it, and a gateway that needs none. */
 export interface Cluster { redis: ServerProcess, first: ServerProcess, second: ServerProcess, alone: ServerProcess }
 
 export async function withRedis<T> (use: (redis: ServerProcess) => Promise<T>): Promise<T> {

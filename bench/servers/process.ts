@@ -19,7 +19,7 @@ export interface Server {
   build?: string
 }
 
-/** What is `undefined` is not there. */
+/** Environment variables; `undefined` removes one. */
 export type Environment = Record<string, string | undefined>
 
 /** Where a server may be. */

@@ -1,4 +1,4 @@
-/** What the bare servers are asked. */
+/** A request to a bare server. */
 export interface Asked { id?: number, method: string, params?: { name?: string, arguments?: { text?: string }, _meta?: Record<string, unknown>, protocolVersion?: string } }
 
 const SERVER = { name: 'bare', version: '1.0.0' }

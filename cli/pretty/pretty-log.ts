@@ -49,12 +49,12 @@ function detailsOf (record: Values): string[] {
     .map(([name, value]) => {
       const text = textOf(value)
       const short = text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL)}...` : text
-      // What a handler logged.
+      // The member `data` is what a handler logged.
       return safe(name === 'data' ? short : `${name}=${short}`)
     })
 }
 
-/** What was wrong, unless the sentence has it, and where. */
+/** Lines with the message of the error, unless the sentence has it, and its place. */
 function errorLines ({ err, msg }: Values, cwd: string): string[] {
   if (err === undefined) return []
   if (typeof err !== 'object') return textOf(msg).includes(textOf(err)) ? [] : [safe(textOf(err))]
@@ -65,7 +65,7 @@ function errorLines ({ err, msg }: Values, cwd: string): string[] {
   return [...what, ...innerErrors(toValues(err)['aggregateErrors']), ...ownFrames(textOf(stack), cwd)].map(safe)
 }
 
-/** What a program wrote before it failed. */
+/** Lines that a program wrote before it failed. */
 function writtenLines ({ lines }: Values): string[] {
   return isWritten('lines', lines) ? lines.map(line => safe(`| ${textOf(line)}`)) : []
 }

@@ -5,7 +5,7 @@ import { allowExit } from './exit-guard.js'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
-/** Whether the gateway is up, so that a signal shuts it down in order. */
+/** True once the gateway is up: a signal then shuts it down in order. */
 let up = false
 let received = 0
 

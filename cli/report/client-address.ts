@@ -14,7 +14,7 @@ export function httpEntry (address: string, options: Addressed): HttpEntry {
   return { url: clientUrl(address, options), ...headers }
 }
 
-/** Whether clients on other machines come through a proxy, whose scheme and port the gateway does not know. */
+/** True when clients on other machines come through a proxy, whose scheme and port the gateway does not know. */
 export function isBehindProxy ({ host, allowedHosts }: Addressed): boolean {
   return isLoopback(host) && publicName(allowedHosts) !== undefined
 }

@@ -6,10 +6,10 @@ import { withoutPassword } from '../../system/redis/url.js'
 import { PREFIX, readEnvironment } from '../settings/environment.js'
 import { readSettings } from '../settings/read-settings.js'
 
-/** What the arguments of a client say already, and what opens a port: two clients cannot listen on one. */
+/** Variables that the arguments of a client replace, and those that open a port: two clients cannot listen on one. */
 const LEFT_OUT = ['STDIO', 'HTTP', 'PORT', 'HOST', 'KEEP_SERVING']
 
-/** What is not displayed, and what stands in its place. */
+/** Variables whose values are not displayed, and the text that stands in their place. */
 const SECRETS: Record<string, string> = { TOKEN: '<your token>', SECRET: '<your secret>', API_KEYS: '<your API keys>' }
 
 /**

@@ -7,9 +7,9 @@ export interface Client {
   title: string
   /** Where the snippet goes. */
   place: string
-  /** What to paste or run so that the client launches the gateway. */
+  /** Makes the text to paste or run so that the client launches the gateway. */
   stdio: (entry: StdioEntry) => string
-  /** What to paste or run so that the client connects to a running gateway. */
+  /** Makes the text to paste or run so that the client connects to a running gateway. */
   http: (entry: HttpEntry) => string
 }
 

@@ -40,7 +40,7 @@ export interface Arguments extends Source {
   version: boolean
 }
 
-/** What the command line says, with paths relative to `cwd`. Throws a sentence that names the argument. */
+/** Reads the command line, with paths relative to `cwd`. Throws a sentence that names the argument. */
 export function readArguments (argv: string[], cwd: string): Arguments {
   const { values } = parse(argv)
   const { check = false, help = false, version = false, config, plugin, root, data, 'mcp-config': mcpConfig, 'log-level': logLevel, 'log-format': logFormat, 'keep-serving': keepServing, port, limit, ...rest } = values

@@ -5,7 +5,7 @@ export interface Source {
   options: Partial<Options>
   /** One sentence each. */
   mistakes: string[]
-  /** What the operator has to change for an option, or a part of one: an argument, a variable, a line of a file. */
+  /** Names the place where an option, or a part of one, was set: an argument, a variable, a line of a file. */
   originOf: (path: string) => string
 }
 

@@ -25,7 +25,7 @@ export async function connect ({ era, url, protocols, makeSocket, clientInfo, on
   let made = false
   let lost: ConnectionLost | undefined
   let isLeft = signal?.aborted === true
-  // What is cancelled because the connection closes needs no message.
+  // A cancellation because the connection closes needs no message.
   const session: Session = new Session(text => { if (socket.readyState === OPEN) socket.send(text) }, (...message) => { if (!isLeft) onMessage(...message) })
   const socket = await openSocket(makeSocket, url, protocols, {
     message: text => { if (!isLeft) session.receive(text) },

@@ -1,4 +1,4 @@
-/** What the views of the console know of a connection to the gateway. `client/` makes it; nothing here touches the page. */
+/** The connection to the gateway as the views of the console know it. `client/` makes it; nothing here touches the page. */
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 export type JsonObject = { [name: string]: Json }

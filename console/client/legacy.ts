@@ -1,7 +1,7 @@
 import { REVISIONS, isObject, type Client, type JsonObject, type ServerFacts } from './contract.js'
 import type { Session } from './session.js'
 
-/** What the page can answer; the last names the call that a question belongs to. */
+/** Capabilities that the page declares; the last makes questions name the call that they belong to. */
 const CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {}, experimental: { 'patchbay/questions': {} } }
 
 const UPDATED = 'notifications/resources/updated'

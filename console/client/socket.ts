@@ -1,6 +1,6 @@
 import { ConnectionLost } from './contract.js'
 
-/** What the client uses of a WebSocket; that of browsers and that of `ws` both have it. */
+/** The members of a WebSocket that the client uses; that of browsers and that of `ws` both have them. */
 export interface SocketLike {
   readonly readyState: number
   send: (text: string) => void

@@ -2,7 +2,7 @@ import type { OutputUnit } from '@cfworker/json-schema'
 
 /** Below these a schema that asks for less can make a value wrong that is right. */
 const TURNING = new Set(['oneOf', 'not', 'if', 'then', 'else', 'contains', 'minContains', 'maxContains', 'unevaluatedProperties', 'unevaluatedItems'])
-/** What follows these in a location is a name. */
+/** Keywords after which a location has a name. */
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 
 /** The errors that are also errors by the whole schema, if the validator had one that asks for less. */

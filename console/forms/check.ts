@@ -9,7 +9,7 @@ import { fromJson, below, type Pointer } from './model/value.js'
 import { pickVariant } from './model/variants.js'
 import { prepared, type Allowed } from './prepared.js'
 
-/** What is wrong with a value, in words, and where. */
+/** A mistake in a value, in words, and its place. */
 export interface FieldError { at: Pointer, message: string }
 
 /** More errors than this are of no help. */
@@ -26,7 +26,7 @@ const MAX_PAIRS = 1_000_000
 const MAX_LOCATION = 20_000
 
 interface Options {
-  /** Whether patterns run: those with few ways to match, for a server may have chosen the text as well, as the default of a field. */
+  /** True when patterns run: those with few ways to match, for a server may have chosen the text as well, as the default of a field. */
   patterns: boolean
   /** Stops at the first error. */
   first?: boolean
@@ -35,7 +35,7 @@ interface Options {
   clock?: () => number
 }
 
-/** What is wrong with a value by its schema; undefined when it was not checked: the schema cannot be followed, for example because it refers to another address, or that takes too long. */
+/** Finds the mistakes in a value by its schema; undefined when it was not checked: the schema cannot be followed, for example because it refers to another address, or that takes too long. */
 export function schemaErrors (value: Json, schema: Json, { patterns, first = false, ms = CHECK_MS, clock = () => performance.now() }: Options): FieldError[] | undefined {
   try {
     const size = sizeOf(value)
@@ -131,7 +131,7 @@ function startsWithAny (location: string, prefixes: Set<string>): boolean {
   return false
 }
 
-/** What a keyword says; its location goes through references. */
+/** The value of a keyword; its location goes through references. */
 function limitAt (schema: Json, location: string, work: Work): Json | undefined {
   let place: Json | undefined = schema
   for (const name of location.split('/').slice(1)) {

@@ -13,7 +13,7 @@ const rawShown = signal(globalThis.matchMedia?.('(min-width: 75rem)').matches ??
 interface DraftEditorProps {
   draft: Draft
   onChange: (draft: Draft) => void
-  /** What is wrong with it: of `checkDraft`, or of `refusalErrors`. */
+  /** Its mistakes: of `checkDraft`, or of `refusalErrors`. */
   errors?: readonly FieldError[]
   idPrefix: string
   complete?: Complete | undefined

@@ -5,7 +5,7 @@ import { parseJson, type JsonProblem } from './model/json-text.js'
 import { masked, unmasked, type Masks } from './model/mask.js'
 import { brokenIn, fromJson, print, toJson, type Value } from './model/value.js'
 
-/** What a person is about to send: the value that the form shows, and the same as text. Never changed: each edit makes another. */
+/** A value before it is sent: as the form shows it, and as text. Never changed: each edit makes another. */
 export interface Draft {
   /** `true` where there is none. */
   readonly schema: Json
@@ -15,11 +15,11 @@ export interface Draft {
   readonly text: string
   /** The masks in the text; they are never sent. */
   readonly masks: Masks
-  /** What is wrong with the text. */
+  /** The mistake in the text, if there is one. */
   readonly problem?: JsonProblem
 }
 
-/** What a draft would send, if it can be sent at all, and everything that its schema has against it. */
+/** The value that a draft sends, if it can be sent at all, and all of its mistakes. */
 interface Checked { value?: Json, errors: FieldError[] }
 
 /** A draft with the defaults of its schema, or with a value from before. */
@@ -53,7 +53,7 @@ export function formatted (draft: Draft): Draft {
   return draft.problem === undefined ? withValue(draft, draft.value) : draft
 }
 
-/** What is sent, or why nothing can be. A value with errors may be sent by those who want to see the refusal. */
+/** Finds the value that is sent, or why none can be. A value with errors may be sent by a person who wants to see the refusal. */
 export function checkDraft ({ schema, value, problem }: Draft): Checked {
   if (problem !== undefined) return { errors: [{ at: '', message: problemWords(problem) }] }
   const broken = brokenIn(value)

@@ -3,10 +3,10 @@ import { isObject, type Json } from '../client/contract.js'
 import type { Budget } from './budget.js'
 import type { Schema } from './model/schema.js'
 
-/** What may run on a value, and how much of it. The validator cannot be stopped inside of one schema. */
+/** Decides which keywords run on a value, and on how much of it. The validator cannot be stopped inside of one schema. */
 export interface Allowed {
   pattern: (pattern: Json) => boolean
-  /** Whether all of these may run on the names of the fields. */
+  /** True when all of these may run on the names of the fields. */
   patternProperties: (patterns: string[]) => boolean
   format: boolean
   uniqueItems: boolean
@@ -82,7 +82,7 @@ function preparedMap (schemas: Schema, allowed: Allowed): Json {
   return copy
 }
 
-/** Without what is said about other fields, where a pattern that would name some of them does not run. */
+/** Removes the keywords about other fields where a pattern that would name some of them does not run. */
 function withoutWrongOthers (copy: Schema, { patternProperties }: Schema): Schema {
   if (!isObject(patternProperties) || Object.keys(copy.patternProperties ?? {}).length === Object.keys(patternProperties).length) return copy
   const { additionalProperties, unevaluatedProperties, ...others } = copy

@@ -17,7 +17,7 @@ const MAX_ERRORS = 50
 const MAX_TEXT = 20_000
 
 /**
- * What a refusal says about fields of the draft: an error's message and `data`, or the texts of a result with `isError`.
+* Finds what a refusal says about fields of the draft: an error's message and `data`, or the texts of a result with `isError`.
  * Understood are this gateway's sentences, and lists of `{ path, message }` as other servers send them.
  */
 export function refusalErrors (draft: Draft, message: string, data?: Json): FieldError[] {

@@ -24,7 +24,7 @@ export function Login ({ forgetAll }: LoginProps) {
 
 function LoginForm ({ why, forgetAll }: LoginProps & { why: Need }) {
   const place = useRef<HTMLElement>(null)
-  // What had the focus is not shown any more: the view, or the button that forgets.
+  // The element that had the focus is not shown any more: the view, or the button that forgets.
   useEffect(() => { place.current?.querySelector<HTMLElement>('button, input')?.focus() }, [why])
   return (
     <section class='login card' aria-labelledby='login-heading' ref={place}>

@@ -2,7 +2,7 @@ import * as oauth from 'oauth4webapi'
 import { LoginFailed, isHeaderText, readJson, type OAuthFacts } from './ticket.js'
 import { rememberLogin, type Pending, type Returned } from './returned.js'
 
-/** What an authorization server gave, and what is needed to renew it. In memory only. */
+/** Tokens of an authorization server, and what is needed to renew them. In memory only. */
 export interface Tokens {
   access: string
   refresh: string | undefined

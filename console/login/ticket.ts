@@ -1,10 +1,10 @@
-/** What the gateway says about logins. `maybe`: it may know this browser by other means. */
+/** The gateway's statement about logins. `maybe`: it may know this browser by other means. */
 interface LoginFacts { credential: 'none' | 'asked' | 'maybe', oauth?: OAuthFacts }
 
 /** `metadata`: where it names its authorization server. */
 export interface OAuthFacts { clientId: string, redirectUri: string, metadata: string }
 
-/** What the gateway answers to a request for a ticket. */
+/** The gateway's answer to a request for a ticket. */
 type Answer = { kind: 'ticket', ticket: string } | { kind: 'refused', detail: string | undefined }
 
 /** Asked before each connection, because another gateway may answer after a restart. */
@@ -29,7 +29,7 @@ export async function requestTicket (credential: string | undefined): Promise<An
   return { kind: 'refused', detail }
 }
 
-/** What a refusal says, if it is JSON-RPC. */
+/** The message of a refusal, if it is JSON-RPC. */
 async function textOf (response: Response): Promise<string | undefined> {
   const body = await response.json().catch(() => undefined) as { error?: { message?: unknown } } | undefined
   const message = body?.error?.message

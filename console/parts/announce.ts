@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** What the live region says; `id` makes the same words heard again. */
+/** The text of the live region; `id` makes the same words heard again. */
 export const announcement = signal({ id: 0, text: '' })
 
 /** Tells people who listen to the page what has changed in it. */

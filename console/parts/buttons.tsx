@@ -4,7 +4,7 @@ import { announce } from './announce.js'
 const SHOWN_MS = 2_000
 
 interface CopyProps {
-  /** What is copied, exactly; a function where making it costs something. */
+  /** The text to copy, exactly; a function where making it costs something. */
   text: string | (() => string)
   /** `Copy` unless told. */
   label?: string
@@ -51,7 +51,7 @@ function copyBySelection (text: string): boolean {
 }
 
 interface SaveProps {
-  /** What is saved, made when it is asked for. */
+  /** Makes the content of the file, when it is asked for. */
   content: () => string | Uint8Array<ArrayBuffer>
   /** Chosen by the page, never by a server. */
   name: string

@@ -6,7 +6,7 @@ const MAX_PARTS = 5_000
 /** How long a person who asks waits at most, in milliseconds. */
 const ASKED_MS = 10_000
 
-/** Whether a result is as the tool's `outputSchema` says. */
+/** The outcome of holding a result against the tool's `outputSchema`. */
 type Fit = { type: 'fits' | 'missing' | 'large' | 'unknown' } | { type: 'wrong', errors: FieldError[] }
 
 /** `large`: not checked, since it was not asked for. `unknown`: not checked, since the schema cannot be followed, or not in a bearable time. */

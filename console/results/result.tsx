@@ -20,7 +20,7 @@ interface ResultProps {
   onOpen?: OpenResource | undefined
 }
 
-/** What came of a call: of a tool, a prompt or a resource. */
+/** Shows the result of a call: of a tool, a prompt or a resource. */
 export function Result ({ value, outputSchema, onOpen }: ResultProps) {
   const failed = value.isError === true
   const repeated = useMemo(() => repeatedTexts(value), [value])

@@ -180,7 +180,7 @@ export function logLineOf ({ level, logger, data }: LogEntry): LogLine {
   return { level: shorten(level, MAX_NAME), text, ...(logger === undefined ? {} : { logger: shorten(logger, MAX_NAME) }) }
 }
 
-/** What each value takes besides its text, so that many small ones count, too. */
+/** Counted for each value besides its text, so that many small ones count, too. */
 const EACH = 8
 
 /** About how many characters a value takes, found without writing it as text. */

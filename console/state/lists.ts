@@ -11,7 +11,7 @@ export interface Item {
   description?: string
   /** The upstream that the name of a tool or prompt begins with; empty for what the gateway has itself, and for resources and templates, which keep the names that their servers chose. */
   group: string
-  /** What the filter looks at, in lower case. */
+  /** The text that the filter looks at, in lower case. */
   searched: string
   /** The definition as it came. */
   raw: JsonObject

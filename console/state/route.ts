@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 
 export type Kind = 'tool' | 'resource' | 'template' | 'prompt'
 
-/** What the page shows, as its address says. Arguments are never in it. */
+/** The view that the page shows, as its address says. Arguments are never in it. */
 export type Route =
   | { view: 'try', kind?: Kind, name?: string }
   | { view: 'history' | 'messages' | 'watch' }

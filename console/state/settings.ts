@@ -5,7 +5,7 @@ interface Storage { getItem: (name: string) => string | null, setItem: (name: st
 export type Theme = 'system' | 'light' | 'dark'
 
 export const theme = setting<Theme>('theme', 'system', ['system', 'light', 'dark'])
-/** Whether `/` goes to the filter. */
+/** Makes the key `/` go to the filter, when it is on. */
 export const shortcuts = setting<'on' | 'off'>('shortcuts', 'on', ['on', 'off'])
 
 /** A choice that this browser keeps; nothing secret is one. */

@@ -34,7 +34,7 @@ export const itemOf = ({ kind, key }: Pick<CallRequest, 'kind' | 'key'>): Item |
 
 interface Hint { words: string, tone: '' | 'good' | 'warn' | 'bad' }
 
-/** What a tool says of itself, in words. Hints are the server's claims. */
+/** Puts the annotations of a tool into words. Hints are the server's claims. */
 export function hintsOf ({ annotations }: JsonObject): Hint[] {
   const { readOnlyHint, idempotentHint, openWorldHint } = isObject(annotations) ? annotations : {}
   const hints: Hint[] = []

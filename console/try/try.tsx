@@ -8,7 +8,7 @@ import { callNow, itemOf, unconfirmed } from './actions.js'
 import { Lists } from './lists.js'
 import { Opened } from './opened.js'
 
-/** What the server offers on one side, and the thing that is opened on the other. */
+/** Shows what the server offers on one side, and the thing that is opened on the other. */
 export function Try () {
   const current = route.value
   if (current.view !== 'try') return null
@@ -24,7 +24,7 @@ export function Try () {
   )
 }
 
-/** What the server says of itself, while nothing is opened. */
+/** Shows the server's instructions, while nothing is opened. */
 function Nothing () {
   const server = client.value?.server
   return (

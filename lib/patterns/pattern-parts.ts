@@ -52,7 +52,7 @@ class PatternReader {
     return all
   }
 
-  // What looks ahead or behind matches no characters.
+  // A group that looks ahead or behind matches no characters.
   #part (): Part[] {
     const looks = this.#takes(/\(\?<?[=!]/y)
     const group = looks || this.#takes(/\((\?:|\?<[^>]*>)?/y)

@@ -26,7 +26,7 @@ export class PluginUnit {
     this.#present = new Registration(app.mcp, this.#slots, 'live')
   }
 
-  /** What of the present version cannot be replaced while the gateway runs. */
+  /** The part of the present version that cannot be replaced while the gateway runs. */
   get permanent (): string | undefined {
     return this.#present.permanent
   }
@@ -36,7 +36,7 @@ export class PluginUnit {
     return this.#isServed
   }
 
-  /** What the present version serves. */
+  /** The definitions of the present version. */
   get definitions (): readonly Definition[] {
     return this.#present.definitions
   }

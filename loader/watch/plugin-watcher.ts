@@ -84,7 +84,7 @@ class PluginWatcher {
   #unitOf (file: string): PluginUnit {
     const unit = this.#units.get(file) ?? new PluginUnit(this.#app, file)
     this.#units.set(file, unit)
-    // What it is before it is read, so that a change while it is read is seen.
+    // Remembers the real path before the file is read, so that a change meanwhile is seen.
     unit.source = realPath(file)
     this.#watch.note([unit.source])
     return unit
@@ -149,7 +149,7 @@ class PluginWatcher {
     this.#changed.clear()
     const gone = [...this.#units.values()].filter(({ file }) => !files.has(file))
     const changed = [...files].filter(file => this.#units.get(file)?.source !== realPath(file) || affected.has(realPath(file))).map(file => this.#unitOf(file))
-    // What they need may be free now, such as a name.
+    // A name that they were refused for may be free now.
     const again = changed.length + gone.length === 0 ? [] : [...this.#units.values()].filter(unit => unit.refusal !== undefined && files.has(unit.file) && !changed.includes(unit))
     for (const unit of changed) unit.refusal = undefined
     const staged: Staged[] = []

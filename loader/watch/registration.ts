@@ -14,14 +14,14 @@ export class NeedsRestart extends Error {}
 interface Entry { effect: Effect, undo: Undo | undefined }
 
 /**
- * What one version of a file registers. While it is staged, it is only collected; once it is live, it is in the gateway; after it was replaced,
+* The registrations of one version of a file. While it is staged, it is only collected; once it is live, it is in the gateway; after it was replaced,
  * what its old code still registers is ignored.
  */
 export class Registration {
   readonly definitions: Definition[] = []
   readonly readyHooks: Array<() => unknown> = []
   readonly closeHooks: Array<() => unknown> = []
-  /** What of it cannot be changed while the gateway runs. */
+  /** The part of it that cannot be changed while the gateway runs. */
   permanent: string | undefined
   readonly #mcp: Mcp
   readonly #slots: MiddlewareSlots

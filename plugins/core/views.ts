@@ -17,12 +17,12 @@ declare module './mcp.js' {
   }
 }
 
-/** What the clients of a view see. Each capability declares its own member beside the code that provides it. */
+/** The part of the gateway that clients of a view see. Each capability declares its own member beside the code that provides it. */
 export interface View {
   readonly name: string
-  /** What `initialize` and `server/discover` tell the clients of the view. */
+  /** Instructions that `initialize` and `server/discover` give the clients of the view. */
   instructions: string | undefined
-  /** What a caller must have been granted to see them; `mcp` when absent. */
+  /** Scopes that a caller must have been granted to see them; `mcp` when absent. */
   scopes: readonly string[] | undefined
 }
 

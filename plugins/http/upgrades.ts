@@ -10,13 +10,13 @@ type UpgradeListener = (request: IncomingMessage, socket: Socket, head: Buffer) 
 interface Gateway {
   /** The WebSocket routes of the scope in which it is registered. */
   routes: RegExp[]
-  /** Those that end with a parameter: the host application may have a route that is more exact. */
+  /** Paths that end with a parameter: the host application may have a route that is more exact. */
   parametric: RegExp[]
   /** True when the application has a route of exactly this path, whatever it serves there. */
   hasRoute: (path: string) => boolean
   observe: UpgradeListener
   serve: UpgradeListener
-  /** What `serve` is wrapped around: the listener of `@fastify/websocket`. */
+  /** The listener of `@fastify/websocket`, which `serve` wraps. */
   wrapped: UpgradeListener
 }
 

@@ -10,7 +10,7 @@ export { StoreMetrics } from './metrics/store-metrics.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** What is measured; only there where option `metrics` is on. */
+    /** The metrics; only there where option `metrics` is on. */
     metrics: {
       /** All metrics as text, in the format that an `Accept` header asks for. */
       read: (accept: string | undefined) => Promise<{ type: string, text: string }>

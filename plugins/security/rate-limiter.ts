@@ -80,7 +80,7 @@ function callerOf (identity: Identity): string {
   return `principal ${identity.principal}`
 }
 
-/** What the called tool is named in option `toolRates`, whatever spelling or view the client used. */
+/** The called tool's name in option `toolRates`, whatever spelling or view the client used. */
 const nameOf = ({ target, params }: Call): unknown => target?.accessName ?? params.name
 
 type RateReason = Parameters<typeof errors.tooFast>[2]

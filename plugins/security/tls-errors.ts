@@ -4,7 +4,7 @@ import { oneLine } from '../../lib/one-line.js'
 /** The shortest time between two log lines about handshakes, in milliseconds. */
 const LOG_INTERVAL = 60_000
 const MAX_REASON = 200
-/** What OpenSSL says about a client that does not speak TLS. */
+/** Errors of OpenSSL about a client that does not speak TLS. */
 const NO_TLS = /http request|wrong version number|packet length too long/
 
 /** Logs handshakes of TLS that fail, at most one a minute: the client gets a closed connection and no reply. Only in a standalone gateway. */

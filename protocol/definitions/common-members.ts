@@ -4,7 +4,7 @@ import type { Params } from '../wire/jsonrpc.js'
 /** Answers a request with the result of an upstream, verbatim. Its errors stay errors. */
 export type Relay = (params: Params, call: Call) => Promise<Record<string, unknown>>
 
-/** What tools, prompts and resources of an upstream have, and local ones have not. */
+/** Members that tools, prompts and resources of an upstream have, and local ones have not. */
 export interface Relayed {
   /** Answers in place of the functions of an author: arguments and results are not checked. */
   readonly relay?: Relay | undefined

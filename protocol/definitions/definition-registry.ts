@@ -1,7 +1,7 @@
 import type { CacheHints } from '../revisions/revision.js'
 import type { Collection } from './collection.js'
 
-/** What authors use to add definitions and to look them up by name. */
+/** Adds definitions of authors, and looks them up by name. */
 export interface Registry<T> {
   add: (item: T) => void
   /** Puts the item in the place of the one of its name, if there is one. Calls in flight end with the former. */

@@ -20,7 +20,7 @@ export interface PromptDefinition<A extends Record<string, PromptArgument>> {
   description?: string
   icons?: object[]
   _meta?: Record<string, unknown>
-  /** What a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
+  /** Scopes that a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
   scopes?: readonly string[]
   arguments?: A
   /** A string is one message of the user. */

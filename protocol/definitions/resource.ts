@@ -25,13 +25,13 @@ export interface ResourceDefinition<U extends string = string> {
   annotations?: Annotations
   icons?: object[]
   _meta?: Record<string, unknown>
-  /** What a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
+  /** Scopes that a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
   scopes?: readonly string[]
   /** How long clients may keep what they read. */
   cache?: Partial<CacheHints>
   /** Suggestions for the variables of a template. */
   complete?: Completers
-  /** What is behind a template now: at most `size` resources after a URI, in the order of `list` itself. Makes them part of the list. */
+  /** Lists what is behind a template now: at most `size` resources after a URI, in the order of `list` itself. Makes them part of the list. */
   list?: (after: string | undefined, size: number, call: Call) => Awaitable<ListedResource[]>
   /** Runs when the first client subscribes to a URI; call `changed` to notify all that did. Returns a function that stops it, or undefined when there is no such resource. */
   watch?: (uri: string, changed: () => void) => Awaitable<(() => void) | undefined>

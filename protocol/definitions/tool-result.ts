@@ -1,7 +1,7 @@
 import { text, type CallToolResult, type ContentBlock } from '../wire/content.js'
 import { isObject } from '../wire/json.js'
 
-/** What a tool without an output schema may return: text is made from it, and structured content from an object. */
+/** The return value of a tool without an output schema: text is made from it, and structured content from an object. */
 export type ToolValue = string | number | boolean | null | undefined | void | object | ContentBlock[] | CallToolResult
 
 /** The result of a call from what a tool returned; `render` makes the text for people. */
@@ -16,7 +16,7 @@ export function toResult (value: unknown, structured: boolean, render?: () => st
   if (typeof value === 'function' || typeof value === 'symbol') throw new Error(`a ${typeof value} is no result`)
   const json = JSON.stringify(value)
   const shown = render?.() ?? (typeof value === 'object' ? json : String(value))
-  // What counts is what JSON makes of it: a date is an object here and text there.
+  // The JSON text decides: a date is an object here and text there.
   return structured || /^[[{]/.test(json) ? { content: [text(shown)], structuredContent: value } : { content: [text(shown)] }
 }
 
@@ -41,7 +41,7 @@ function hintAbout (value: unknown): string | undefined {
   return prototype === Object.prototype || prototype === Array.prototype || prototype === null ? undefined : hintByClass(value)
 }
 
-/** The same for the members of an object or list. A date is left out: as a member it becomes the text that people expect. */
+/** The hint about members of an object or list. A date is left out: as a member it becomes the text that people expect. */
 function hintAboutMembers (value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   for (const [name, member] of Object.entries(value).slice(0, MAX_MEMBERS)) {

@@ -52,7 +52,7 @@ export class CallResponse implements InFlightCall, TimedCall {
     return !this.#isOpen
   }
 
-  /** How long the call took, in milliseconds, for those who are told of its end: the clock is read for the first of them. */
+  /** How long the call took, in milliseconds: the clock is read for the first observer of its end. */
   get ms (): number {
     return (this.#ms ??= now() - this.startedAt)
   }
@@ -68,7 +68,7 @@ export class CallResponse implements InFlightCall, TimedCall {
     return this.#controller.signal
   }
 
-  /** The same without an `AbortSignal`, for what runs for every call. */
+  /** The cancellation without an `AbortSignal`, for code that runs for every call. */
   get cancellation (): Cancellation {
     if (this.#cancellation === undefined) {
       this.#cancellation = new Cancellation()

@@ -167,7 +167,7 @@ export class Call {
     if (!this.response.isClosed && this.channel.streams) this.channel.emit(encodeNotification(method, params), method)
   }
 
-  /** Sends a notification that is worth nothing later, with the params as JSON text: it is not kept for a client that has to come back for it. */
+  /** Sends a notification that is not stored for resumption, with the params as JSON text. */
   notifyNow (method: string, json: string): void {
     if (this.response.isClosed || !this.channel.streams) return
     const text = encodeNotificationWith(method, json)

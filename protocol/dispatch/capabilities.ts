@@ -6,11 +6,11 @@ export type Describe = (revision: Revision) => object | undefined
 
 interface Extension { readonly settings: object, readonly scopes: readonly string[] }
 
-/** What the server says it can do, in each revision. */
+/** Capabilities of the server, in each revision. */
 export class Capabilities {
   readonly #described = new Map<string, Describe>()
   readonly #extensions = new Map<string, Extension>()
-  /** What callers are told, by revision and by the names of the extensions that they are told of. */
+  /** Capabilities as callers are told them, by revision and by the names of the extensions that they are told of. */
   readonly #known = new Map<Revision, Map<string, Record<string, object>>>()
 
   declare (name: string, describe: Describe): void {

@@ -33,7 +33,7 @@ export interface Fault {
   notification?: string
 }
 
-// What a handler logs may have the members of a fault; it is none.
+// A value that a handler logs may have the members of a fault; it is none.
 const faults = new WeakSet<object>()
 
 /** True for a fault that the dispatcher reported, not for anything that a handler logged. */

@@ -1,13 +1,13 @@
-/** What the audit log names a call after. */
+/** The thing that the audit log names a call after. */
 export type AuditSubject = ({ tool: string } | { resource: string } | { prompt: string }) & {
   /** The alias of the upstream that it belongs to. */
   upstream?: string
 }
 
-/** What a request is about, looked up once per call: the registered item, its name in the audit log, and the scopes a caller needs. */
+/** The subject of a request, looked up once per call: the registered item, its name in the audit log, and the scopes a caller needs. */
 export interface Target<T = unknown> {
   readonly auditSubject?: AuditSubject
-  /** What it is called in the operator's options. */
+  /** Its name in the operator's options. */
   readonly accessName?: string
   readonly scopes: readonly string[]
   readonly item?: T

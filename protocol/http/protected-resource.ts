@@ -30,7 +30,7 @@ export function metadataOf (resource: string, issuer: string, scopes: readonly s
   return { resource: canonicalResource(resource), authorization_servers: [issuer], scopes_supported: scopes, bearer_methods_supported: ['header'] }
 }
 
-/** What a challenge says of this server. */
+/** The server as a challenge names it. */
 export interface Challenger {
   /** The name of the server; left out where there is metadata. */
   realm: string
@@ -38,7 +38,7 @@ export interface Challenger {
   metadata?: string | undefined
 }
 
-/** What was wrong with the credential, and the scopes to ask for. */
+/** The fault of the credential, and the scopes to ask for. */
 interface ChallengeDetails { error?: string | undefined, description?: string | undefined, scopes: readonly string[] }
 
 /** The value of `WWW-Authenticate`: one Bearer challenge (RFC 6750, RFC 9728). */

@@ -4,7 +4,7 @@ import type { Nodes } from './nodes.js'
 
 /** How long an answer of another node is waited for, in milliseconds. */
 const TIMEOUT = 500
-/** The same for messages of clients, which are told whether they arrived: a busy node may take seconds. */
+/** How long the node of a session may take to confirm a message of a client, in milliseconds: a busy node may take seconds. */
 export const DELIVERY_TIMEOUT = 10_000
 
 type Handler = (question: NodeQuestion) => Promise<unknown>
@@ -40,7 +40,7 @@ export class Inquiries {
     return (await this.deliver(node, question, timeout)).answer
   }
 
-  /** The same, and whether the node was there, so that it may have heard the question. */
+  /** Asks a node, and tells whether it was there, so that it may have heard the question. */
   async deliver (node: string, question: NodeQuestion, timeout: number): Promise<{ isThere: boolean, answer: unknown }> {
     const number = ++this.#last
     const answered = new Promise<unknown>(resolve => this.#pending.set(number, { node, resolve }))

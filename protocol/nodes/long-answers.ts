@@ -95,7 +95,7 @@ export class LongAnswers {
     this.#noteFinished()
   }
 
-  // Counted, not timed: when this process could do nothing for long, what it was sent meanwhile comes after one more time.
+  // Counts ticks, not time: messages that came while this process was blocked are read before the next tick.
   #check (): void {
     for (const [key, running] of this.#running) if (++running.silent > SILENT) this.#giveUp(key, 'the node of the client has ended')
   }
@@ -131,7 +131,7 @@ export class LongAnswers {
     this.#send(node, { kind: 'answerer', number, says })
   }
 
-  // What is lost is asked for again.
+  // A message that is lost is asked for again.
   #send (node: string, message: NodeMessage): void {
     this.#nodes.send(node, message).catch(() => {})
   }

@@ -2,7 +2,7 @@ import type { LogLevel } from '../wire/log-level.js'
 import type { Implementation } from '../revisions/revision.js'
 
 /**
- * What one handshake agreed on, besides the revision. Every call keeps the conversation it was asked in: a later handshake on the
+* The agreement of one handshake, besides the revision. Every call keeps the conversation it was asked in: a later handshake on the
  * same connection opens another, and changes nothing for calls that are still being answered.
  */
 export interface Conversation {

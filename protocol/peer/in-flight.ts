@@ -1,7 +1,7 @@
 import type { McpError } from '../wire/errors.js'
 import type { Id } from '../wire/jsonrpc.js'
 
-/** What a peer knows of one of its calls. */
+/** One call in flight, as its peer knows it. */
 export interface InFlightCall {
   readonly id: Id
   readonly method: string

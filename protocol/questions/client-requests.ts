@@ -35,7 +35,7 @@ export interface QuestionObserver {
 const NO_ROUNDS: Rounds = { answers: {}, once: {} }
 
 /**
- * What one call asks its client. Where the revision knows requests to clients they are sent and awaited; where it does not,
+* The questions of one call to its client. Where the revision knows requests to clients they are sent and awaited; where it does not,
  * the handler is ended with `InputRequired` and run again when the client comes back with the answers.
  */
 export class ClientRequests {
@@ -47,12 +47,12 @@ export class ClientRequests {
   #controller: AbortController | undefined
   readonly #once = new Map<string, Promise<unknown>>()
   readonly #given: Record<string, unknown>
-  /** What an earlier round of the same request put into its state with `carry`. */
+  /** The value that an earlier round of the same request put into its state with `carry`. */
   readonly carried: unknown
   readonly deferred: DeferredQuestions
   /** The methods of the questions that the client has been sent and has not answered yet, oldest first. */
   readonly #asked: string[] = []
-  /** What the next round has to know: answers that were used, values of `once`. */
+  /** State for the next round: answers that were used, values of `once`. */
   readonly #rounds: Rounds
 
   /** Throws when the call brings a state or answers that are not good. */
@@ -115,7 +115,7 @@ export class ClientRequests {
 
   /** The result that carries the open questions. */
   async inputRequired (): Promise<object> {
-    // What is still running in `once` belongs into the state, or the next round would do it again.
+    // Work still running in `once` belongs into the state, or the next round would do it again.
     await Promise.allSettled(this.#once.values())
     const { method, params, principal, revision } = this.#call
     const inputRequests = Object.fromEntries([...this.#pending].map(([key, request]) => {

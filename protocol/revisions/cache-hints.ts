@@ -6,7 +6,7 @@ export function hintsOf ({ ttlMs, cacheScope }: Readonly<Record<string, unknown>
   return { ttlMs, cacheScope: cacheScope === 'public' ? 'public' : 'private' }
 }
 
-/** What both allow: the shorter time, and `private` if one of them is. */
+/** Combines two hints: the shorter time, and `private` if one of them is. */
 export function leastHints (one: CacheHints, other: CacheHints): CacheHints {
   return {
     ttlMs: Math.min(one.ttlMs, other.ttlMs),

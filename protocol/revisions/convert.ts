@@ -41,7 +41,7 @@ function content (block: ContentBlock, features: Features): ContentBlock {
   return features.titles ? block : plain(block)
 }
 
-/** What was read from a resource. */
+/** Converts what was read from a resource. */
 function contents (parts: ResourceContents[], features: Features): ResourceContents[] {
   return features.titles ? parts : parts.map(withoutMeta)
 }
@@ -74,7 +74,7 @@ function progress (params: object, message: string | undefined, features: Featur
 
 function plain (block: ContentBlock): ContentBlock {
   const { _meta, ...rest } = block
-  // What an upstream sent may lack members that the types promise.
+  // A block of an upstream may lack members that the types promise.
   const inner = rest.type === 'resource' && isObject(rest.resource) ? { resource: withoutMeta(rest.resource) } : {}
   return { ...rest, ...inner, ...(!isObject(rest.annotations) ? {} : { annotations: early(rest.annotations) }) } as ContentBlock
 }

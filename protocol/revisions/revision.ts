@@ -1,6 +1,6 @@
 import type { PreparedResult } from '../wire/result.js'
 
-/** What one protocol version can say and how. Handlers ask it; they never compare versions. */
+/** Features and forms of one protocol version. Handlers ask it; they never compare versions. */
 export interface Revision {
   readonly version: string
   /** Every request stands for itself: no handshake, no session, questions travel inside results. */
@@ -12,7 +12,7 @@ export interface Revision {
   readonly errorsAsResults: boolean
   readonly unknownResource: number
   readonly unknownMethodStatus: number
-  /** What an unreadable id becomes in an error: written as null, or left out. */
+  /** The id of an error where that of the request is unreadable: written as null, or left out. */
   readonly missingId: null | undefined
   readonly features: Features
   /** False for a method of the specification that this revision does not know. Methods of plugins exist in all. */

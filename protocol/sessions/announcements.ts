@@ -37,7 +37,7 @@ export class WaitingAnnouncements {
     return true
   }
 
-  /** Those that wait, which are left to the caller. */
+  /** Takes out the announcements that wait. */
   take (): Announcement[] {
     const waiting = [...this.#byText?.values() ?? []]
     this.#byText = undefined

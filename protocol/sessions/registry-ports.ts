@@ -4,7 +4,7 @@ import type { LoaderPorts } from './session-loader.js'
 
 export interface SessionLimits { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
 
-/** What the registry needs from its surroundings. */
+/** The surroundings of the registry. */
 export interface RegistryPorts extends Omit<LoaderPorts, 'forward'> {
   /** Decodes what a client sent and another node passed on. */
   decode: (text: string) => Incoming

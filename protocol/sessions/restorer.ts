@@ -46,7 +46,7 @@ export class SessionRestorer {
 
   /** Reads a session again that is served here. */
   async refresh (session: Session): Promise<void> {
-    // What has begun already may have read the session before it was changed.
+    // A restore that has begun already may have read the session before it was changed.
     await this.#pending.get(session.id)?.catch(() => {})
     await this.#once(session.id, async () => {
       session.stale = false
@@ -65,7 +65,7 @@ export class SessionRestorer {
     await removed
   }
 
-  // What this node was about to remove as unused stays in the store if another node uses it.
+  // A session that this node was about to remove as unused stays in the store if another node uses it.
   async #restoreAfter (pending: Promise<void>, id: string, principal: string | undefined, view: string | undefined): Promise<void> {
     await pending
     if (this.#options.served(id) === undefined) await this.#compareAndRestore(id, principal, view)

@@ -64,7 +64,7 @@ export class Feed {
     callEach([...this.#watchers].map(watcher => () => watcher.send(news, this.#maxQueue)), error => this.#fail(error))
   }
 
-  // What failed once is likely to fail at each tick.
+  // An error is likely to come again at each tick.
   #fail (err: unknown): void {
     if (!this.#hasFailed) this.#dispatcher.observers.reportFault({ err, listener: 'watch' })
     this.#hasFailed = true

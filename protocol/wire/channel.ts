@@ -22,10 +22,10 @@ export interface Channel {
   /** Writes the response. `status` and `headers` are for HTTP; other transports ignore them. */
   respond (text: string, status: number, headers?: Record<string, string>): void
   /** The response in two parts, of which many responses share the second; where it is absent, `respond` gets both. */
-  respondShared? (start: string, ending: SharedTail): void
+  respondShared? (start: string, tail: SharedTail): void
   /** A notification, or a request to the client. */
   emit (text: string, method: string): void
-  /** A notification that is worth nothing later; only where `emit` keeps them for clients that come back. */
+  /** Sends a notification that is not stored for resumption; only where `emit` stores them. */
   emitUnkept? (text: string, method: string): void
   /** How many bytes wait to be written; absent where none do. */
   unwritten? (): number

@@ -15,7 +15,7 @@ export interface LinkBlock extends Decorated {
 }
 export interface ResourceBlock extends Decorated { type: 'resource', resource: ResourceContents }
 
-/** What a tool or a prompt can show. */
+/** A block of content that a tool or a prompt can show. */
 export type ContentBlock = TextBlock | ImageBlock | AudioBlock | LinkBlock | ResourceBlock
 
 export interface ResourceContents { uri: string, mimeType?: string, text?: string, blob?: string, _meta?: object }

@@ -1,7 +1,7 @@
 /** The scopes of a caller; `all` where no credential is needed. */
 export type Granted = 'all' | ReadonlySet<string>
 
-/** What is known of a caller. */
+/** A caller, as far as it is known. */
 export interface Identity {
   /** The name of the caller, always the same for the same caller; undefined for an anonymous one. */
   readonly principal: string | undefined

@@ -28,7 +28,7 @@ export interface Response {
   id: Id | undefined
   result?: unknown
   error?: WireError
-  /** What it has that no program should take, in words, where the limits allow to read it. */
+  /** Names a key such as `__proto__` that it has, where the limits allow to read it. */
   forbidden?: string
 }
 /** Something that is not a message; `id` is set when it could still be read. */
@@ -38,7 +38,7 @@ export interface Batch { kind: 'batch', messages: Message[] }
 export type Message = Request | Notification | Response | Invalid
 export type Incoming = Message | Batch
 
-/** What a value takes besides its characters, in bytes; an empty object takes the most. */
+/** Bytes that a value takes besides its characters; an empty object takes the most. */
 const VALUE_SIZE = 64
 
 /**
@@ -67,7 +67,7 @@ export const encodeId = (id: Id): string => typeof id === 'number' ? String(id) 
 /** `json` is the result as JSON text. */
 export const encodeResult = (id: Id, json: string): string => `{"jsonrpc":"2.0","id":${encodeId(id)},"result":${json}}`
 
-/** What precedes the `Ending` of a result. */
+/** The text before the `SharedTail` of a result. */
 export const encodeStart = (id: Id): string => `{"jsonrpc":"2.0","id":${encodeId(id)}`
 
 /** An undefined `id` is left out, `null` is written. */

@@ -33,7 +33,7 @@ export function resultToJson (result: object | PreparedResult): string {
   return result instanceof PreparedResult ? result.text : `${resultToOpenJson(result)}}`
 }
 
-/** The same without its last brace, so that members can be added. */
+/** Writes a result as JSON without its last brace, so that members can be added. */
 export function resultToOpenJson (result: object | PreparedResult): string {
   if (result instanceof PreparedResult) return result.text.slice(0, -1)
   if (isPlainText(result)) return openPlainText(result)

@@ -2,7 +2,7 @@ import { metadataUrl } from '../../protocol/http/protected-resource.js'
 
 export interface ConsoleOAuth { issuer: string, resource: string, scopes?: readonly string[] | undefined, consoleClientId?: string | undefined }
 
-/** What the page needs to know for a login with OAuth. */
+/** Facts that the page needs for a login with OAuth. */
 export interface OAuthLogin {
   clientId: string
   /** Where the page is for those who log in: the authorization server sends the browser back there. */

@@ -11,7 +11,7 @@ export function securityHeaders (issuer: string | undefined): Record<string, str
   }
 }
 
-/** What the page of a hostile server might want, and the console does not use. */
+/** Features of browsers that a hostile server might want, and the console does not use. */
 const UNUSED = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'hid', 'midi', 'display-capture']
 
 function policy (issuers: string[]): string {

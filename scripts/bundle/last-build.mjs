@@ -1,4 +1,4 @@
-// What the last build was made of, and which files of former builds are kept: a gateway that runs loads some of its files late.
+// Remembers what the last build was made of, and which files of former builds are kept: a gateway that runs loads some of its files late.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const SOURCES = /\.(ts|tsx|mts|css|html|mjs|json)$/
 /** Folders that no build reads. */
 const SKIPPED = /^(build|dist|docs)$|(^|\/)(node_modules|\.[^/]*)$/
-/** What has the same name in every build, and is written by its own step. */
+/** Files that have the same name in every build, and are written by their own step. */
 const FIXED = /^(prebuilds|fallbacks|types)\/|^LICENSES\.txt$/
 const NOTE = 'build/last-build.json'
 /** The files that scripts/bundle.mjs wrote. */

@@ -30,7 +30,7 @@ const FILE_MESSAGES: Record<string, string> = {
 /** True for the error that another process has the file locked. */
 export const isBusy = (error: unknown): boolean => ((error as Failure).errcode ?? 0) % 256 === BUSY
 
-/** What failed, and what to do, for an error of SQLite or of the file system. */
+/** Describes an error of SQLite or of the file system: what failed, and what to do. */
 export function describeFailure (error: unknown): string {
   const { code = '', errcode, systemErrno, message } = error as Failure
   if (systemErrno === ENOSPC) return FULL

@@ -38,7 +38,7 @@ export const SCHEMA = `
   ${NODES}
   PRAGMA user_version = ${FORMAT};`
 
-/** What brings a file of format `n` to format `n + 1`, by `n`. */
+/** Functions that bring a file of format `n` to format `n + 1`, by `n`. */
 const STEPS: Record<number, (db: Database) => void> = { 1: moveSubscriptions, 2: renameStored, 3: addNodes }
 
 export function formatOf (db: Database): number {

@@ -63,7 +63,7 @@ export class DiskNodes implements Nodes {
     return this.#disk.read(() => this.lives(node))
   }
 
-  /** The same, to be called inside a read or write. */
+  /** True for a node that is alive; to be called inside a read or write. */
   lives (node: string): boolean {
     if (node === this.self) return true
     const { expires = 0 } = firstRow<{ expires: number }>(this.#sql.expiry, node) ?? {}
@@ -90,7 +90,7 @@ export class DiskNodes implements Nodes {
     if (this.#timer === undefined) return
     clearInterval(this.#timer)
     this.#timer = undefined
-    // What cannot be written expires.
+    // A lease that cannot be ended expires.
     await this.#disk.write(() => this.#sql.leave.run(this.self)).catch(() => {})
   }
 

@@ -2,7 +2,7 @@ import { errors } from '../../protocol/wire/errors.js'
 import type { RedisLink } from '../../system/redis/connection.js'
 import { allScripts, type Script } from './scripts/script.js'
 
-/** What Redis says when it refuses a write, by the first word, and what that means. */
+/** Meanings of the errors with which Redis refuses a write, by their first word. */
 const REFUSALS: Record<string, string> = {
   OOM: 'has no memory left: raise its maxmemory',
   READONLY: 'is a replica, which cannot be written to',
@@ -46,7 +46,7 @@ export class RedisConnection {
     return await this.#run(script, keys, args, async (...command) => await this.link.command(...command))
   }
 
-  /** The same, however long the reply takes. Rejects when the connection fails. */
+  /** Runs a script, however long the reply takes. Rejects when the connection fails. */
   async runUntimed (script: Script, keys: string[], args: string[]): Promise<unknown> {
     return await this.#run(script, keys, args, async (...command) => await this.link.commandUntimed(...command))
   }
@@ -109,11 +109,11 @@ export class RedisConnection {
   }
 }
 
-/** What a Redis server says about itself that matters here. */
+/** Facts about a Redis server, as it says them. */
 interface ServerInfo {
   /** Why it cannot be used; undefined when it can. */
   unfit: string | undefined
-  /** What an operator should change. */
+  /** Settings that an operator should change. */
   warnings: string[]
 }
 

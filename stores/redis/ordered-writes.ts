@@ -19,7 +19,7 @@ interface Write {
   isLate?: boolean
 }
 
-/** What a script replies when a write before it was not made yet. */
+/** The reply of a script when a write before it was not made yet. */
 const EARLY = 'early'
 /** In milliseconds. */
 const RETRY_EVERY = 20

@@ -130,6 +130,6 @@ function newsOf (body: string): StreamNews {
   const end = body.indexOf('\n')
   const [number, after, ...method] = body.slice(0, end).split(' ')
   const news = { number: Number(number), after: Number(after), method: method.join(' '), text: body.slice(end + 1) }
-  // What is none of ours is looked up in the store.
+  // News of another form is looked up in the store.
   return Number.isSafeInteger(news.number) && Number.isSafeInteger(news.after) ? news : 'more'
 }

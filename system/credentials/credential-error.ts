@@ -8,7 +8,7 @@ export type RefusalReason =
 export class CredentialRefused extends Error {
   override readonly name = 'CredentialRefused'
   readonly reason: RefusalReason
-  /** What was expected and what was given; never the credential or a secret part of it. */
+  /** Says what was expected and what was given; never the credential or a secret part of it. */
   readonly detail: string | undefined
 
   constructor (message: string, reason: RefusalReason, { detail, ...options }: ErrorOptions & { detail?: string | undefined } = {}) {

@@ -14,6 +14,6 @@ export async function fetchJson (url: URL, signal: AbortSignal): Promise<unknown
   return JSON.parse(bytes.toString()) as unknown
 }
 
-/** Whether a URL may be fetched: https, or http on this machine, without user and password. */
+/** True for a URL that may be fetched: https, or http on this machine, without user and password. */
 export const isSafe = ({ protocol, hostname, username, password }: URL): boolean =>
   username === '' && password === '' && (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)))

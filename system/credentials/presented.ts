@@ -3,7 +3,7 @@ import type { RefusalReason } from './credential-error.js'
 /** The headers of an HTTP request, parsed and raw. */
 export interface Carrier { headers: Record<string, string | string[] | undefined>, rawHeaders: string[] }
 
-/** What a request presents: a key or token, a ticket, nothing, or something that is not one credential. */
+/** The credential of a request: a key or token, a ticket, none, or something that is not one credential. */
 export type Presented = { credential: string } | { ticket: string } | { malformed: string } | { none: string | undefined, reason: RefusalReason }
 
 const HEADERS = ['authorization', 'x-api-key']

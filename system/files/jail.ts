@@ -12,7 +12,7 @@ export async function realFolder (path: string): Promise<string | undefined> {
 /** A real folder, and the real folders in it that are not served. */
 export interface Jail { root: string, hidden: readonly string[] }
 
-/** Whether a real path is in the jail and not hidden. */
+/** True for a real path that is in the jail and not hidden. */
 export const isInside = ({ root, hidden }: Jail, path: string): boolean => isBelow(root, path) && !hidden.some(folder => path === folder || isBelow(folder, path))
 
 /** Not the folder itself, and not a sibling whose name begins like it. */

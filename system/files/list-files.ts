@@ -9,7 +9,7 @@ export interface Listing {
   after: string[]
   /** The most files to return. */
   size: number
-  /** Whether a path is left out, with everything below it. */
+  /** True for a path that is left out, with everything below it. */
   leavesOut: (names: string[]) => boolean
   signal?: AbortSignal | undefined
 }

@@ -34,7 +34,7 @@ export class DescriptorWriter {
   write (bytes: Buffer): boolean {
     this.retry()
     const left = this.#size > 0 ? bytes : this.#offer(bytes)
-    // What is partly written is kept whole, or a line would be cut.
+    // A chunk that is partly written is kept whole, or a line would be cut.
     if (this.#size > 0 && this.#size + left.length > TOO_MUCH) return false
     if (left.length > 0) this.#waiting.push(Buffer.from(left))
     this.#size += left.length

@@ -91,7 +91,7 @@ export class LogLines {
     this.#stuck = this.size > 0
   }
 
-  /** The same, but blocks the process. From now on `write` and `print` block, too. */
+  /** Writes all that waits, and blocks the process meanwhile. From now on `write` and `print` block, too. */
   end (stallMs: number): void {
     this.#ending = this.#stuck ? 0 : Math.min(stallMs, this.#ending ?? Infinity)
     this.#finish()

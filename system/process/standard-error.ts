@@ -36,7 +36,7 @@ export function claimStandardError (lines: LogLines): void {
   }
   Object.defineProperties(stderr, {
     write: { value: write, writable: true, configurable: true },
-    // What the stream itself writes, when it ends with some last words.
+    // Called by the stream itself, when it ends with some last words.
     _write: { value: (chunk: Buffer, _encoding: string, done: Done) => { take(chunk, done) }, writable: true, configurable: true },
     _writev: { value: undefined, writable: true, configurable: true },
     writableLength: { get: () => lines.size, configurable: true },
@@ -45,7 +45,7 @@ export function claimStandardError (lines: LogLines): void {
   Object.assign(process, { _rawDebug: (...words: unknown[]) => { write(`${format(...words)}\n`) } })
 }
 
-/** What is to be written; undefined where it is for the stream to say what is wrong with it. */
+/** The bytes of a chunk; undefined for a chunk that the stream itself refuses. */
 function bytesOf (chunk: unknown, encoding: unknown): string | Uint8Array | undefined {
   if (chunk instanceof Uint8Array) return chunk
   if (typeof chunk !== 'string') return undefined

@@ -52,7 +52,7 @@ export function memoryLimit (): number {
   return Math.min(totalmem(), process.constrainedMemory() || Infinity)
 }
 
-/** What this process takes and runs on. */
+/** The version of Node.js and the memory of this process. */
 export function runtime (): { node: string, memory: { rss: number, heapUsed: number } } {
   return { node: process.versions.node, memory: { rss: residentMemory() ?? 0, heapUsed: getHeapStatistics().used_heap_size } }
 }
@@ -60,7 +60,7 @@ export function runtime (): { node: string, memory: { rss: number, heapUsed: num
 /** Milliseconds on the machine's monotonic clock, which all its processes share. It cannot be set, and begins again with the machine. */
 export const machineTime = (): number => Number(process.hrtime.bigint() / 1_000_000n)
 
-/** What the process needs for other things than connections: files, pipes of programs, a database, requests of its own. */
+/** Descriptors for other things than connections: files, pipes of programs, a database, requests of its own. */
 const OTHERS = 100
 
 /** How many files and connections this process may have open: the soft limit, which Node.js raises to the hard one when it starts. Undefined where it cannot be read. */

@@ -150,7 +150,7 @@ const retryDelay = (retries: number) => Math.min(RETRY.first * 2 ** retries, RET
 
 const UNREACHABLE = 'cannot be reached'
 
-/** What an error of a connection to Redis most likely means, by its code or the first words of its message. */
+/** Likely meanings of errors of a connection to Redis, by code or the first words of the message. */
 const MEANINGS: Array<[RegExp, string]> = [
   [/^WRONGPASS/, 'refuses the user or the password of option redis'],
   [/^NOAUTH/, 'wants a password, and option redis has none'],

@@ -26,7 +26,7 @@ export class ReplyWatch {
     })
   }
 
-  /** Lets a reply count that is waited for elsewhere: until it comes Redis is silent, and it is no sign of silence that others come after it. */
+  /** Counts a reply that is awaited elsewhere among those that Redis owes, so that its absence is noticed. */
   observe (sent: Promise<unknown>): void {
     this.wait(sent).catch(() => {})
   }

@@ -13,7 +13,7 @@ export async function gateway (t: Test, options: Partial<Options> = {}, server: 
   return app
 }
 
-/** The same, listening on a free port of the loopback interface. */
+/** A gateway that listens on a free port of the loopback interface. */
 export async function listening (t: Test, options: Partial<Options> = {}, server: FastifyServerOptions = {}): Promise<{ app: FastifyInstance, url: string }> {
   const app = await gateway(t, options, server)
   return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }) }

@@ -13,7 +13,7 @@ export async function exchange (port: number, ...parts: Bytes[]): Promise<Reply>
   return await converse(port, parts, parser => parser.done)
 }
 
-/** The same, without waiting for the body: streams have no end. */
+/** Sends a request without waiting for the body of the reply: streams have no end. */
 export async function headOf (port: number, ...parts: Bytes[]): Promise<Reply> {
   return await converse(port, parts, parser => parser.hasHead)
 }
@@ -22,7 +22,7 @@ export async function statusOf (port: number, ...parts: Bytes[]): Promise<number
   return (await headOf(port, ...parts)).status
 }
 
-/** The same, where the server has to close the connection afterwards. */
+/** Sends a request after whose reply the server has to close the connection. */
 export async function lastExchange (port: number, ...parts: Bytes[]): Promise<Reply> {
   return await converse(port, parts, () => false)
 }

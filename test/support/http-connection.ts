@@ -52,7 +52,7 @@ export class HttpConnection {
     else this.#send(bytes, reader)
   }
 
-  /** The same for one reply that is not a stream. */
+  /** Sends a request and waits for its reply, which is not a stream. */
   async exchange (request: HttpRequest): Promise<Pick<Reply, 'status' | 'headers' | 'body'>> {
     return await new Promise((resolve, reject) => {
       let body = ''

@@ -67,7 +67,7 @@ export class Connection {
     return { status, headers: new Headers(headerLines), body, message: JSON.parse(body.toString()) as ListReply['message'] }
   }
 
-  /** What came and was not read yet. */
+  /** Text that came and was not read yet. */
   get rest (): string {
     return this.#parser.hasHead ? 'a reply' : this.#parser.rest.toString()
   }

@@ -1,6 +1,6 @@
 import { inTime } from './wait.js'
 
-/** What arrived and was not fetched yet. `take` waits for what is not there yet. */
+/** Items that arrived and were not fetched yet. `take` waits for the next one. */
 export class Mailbox<T> {
   #items: T[] = []
   readonly #waiting = new Set<() => void>()

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import type { FastifyInstance } from 'fastify'
 
-/** What `/metrics` serves, by series: `name{a="1",b="2"}`. */
+/** Values of `/metrics` by series: `name{a="1",b="2"}`. */
 export type Series = Map<string, number>
 
 /** Reads `/metrics` of a gateway without callers that authenticate. */
@@ -29,7 +29,7 @@ export function sum (series: Series, name: string, labels: Record<string, string
   return found.reduce((total, [, value]) => total + value, 0)
 }
 
-/** What `promtool check metrics` says about a text; undefined where there is no promtool. */
+/** Runs `promtool check metrics` on a text; undefined where there is no promtool. */
 export function promtool (text: string): { status: number | null, said: string } | undefined {
   const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
   return error === undefined ? { status, said: stdout + stderr } : undefined

@@ -3,7 +3,7 @@ import { messagesOf } from './event-reader.js'
 
 export type Json = Record<string, unknown>
 
-/** What a client of 2026-07-28 got: the status, the answer, and what preceded it on the stream. */
+/** The reply to a client of 2026-07-28: the status, the answer, and the messages before it on the stream. */
 export interface Answer { status: number, result: Json, error: { code: number, message: string, data: Json }, before: Json[] }
 
 export interface Round { capabilities?: Json, inputResponses?: Json, requestState?: unknown, meta?: Json, headers?: Record<string, string> }

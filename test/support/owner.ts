@@ -1,4 +1,4 @@
-/** What ends the things that were started for it: a test, or a program that runs without one. */
+/** A test, or a program that runs without one: it ends the things that were started for it. */
 export interface Owner { teardown: (end: () => unknown) => void }
 
 /** An owner outside of tests; `end` ends what it owns, the newest first. */

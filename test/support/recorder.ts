@@ -76,7 +76,7 @@ export function client (mcp: Dispatcher, { revision: spoken = revision('2025-06-
   }
 }
 
-/** What a self-describing request carries. */
+/** The params of a self-describing request. */
 export const modern = (capabilities: object = {}, more: object = {}) => ({
   _meta: {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',

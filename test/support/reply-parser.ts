@@ -57,7 +57,7 @@ export class ReplyParser {
     return this.#body.length === 1 ? this.#body[0] as Buffer : Buffer.concat(this.#body)
   }
 
-  /** What came behind the reply. */
+  /** Bytes that came behind the reply. */
   get rest (): Buffer {
     return this.#unread
   }

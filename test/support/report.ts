@@ -1,6 +1,6 @@
 export type Row = Record<string, string | number>
 
-/** What a scenario measured, and which promises were broken. */
+/** Figures of a scenario, and the promises that were broken. */
 export class Report {
   readonly title: string
   readonly rows: Row[] = []

@@ -3,7 +3,7 @@ import { transports, type Client, type TransportName } from './transports.js'
 import type { Input } from './messages.js'
 import { expectUnharmed, type Server } from './server.js'
 
-/** What each way in gives back, in the words of summary.ts; ways that are not named are not tried. */
+/** The reply of each transport, in the words of summary.ts; transports that are not named are not tried. */
 export type Expected = Partial<Record<TransportName, string>>
 
 /** One row of the catalogue of bad input. */

@@ -11,7 +11,7 @@ export interface Speaks {
   version?: string
   principal?: string
   capabilities?: Json
-  /** What it answers when it is asked, by method; it keeps silent where there is none. */
+  /** Its answers by method; it keeps silent where there is none. */
   answers?: Record<string, (params: Json) => unknown>
 }
 

@@ -11,7 +11,7 @@ export interface RecordedSpan {
   parentId: string | undefined
   attributes: Attributes
   failed: boolean
-  /** What it was given besides: the message of its status, events and errors, attributes of links. */
+  /** The rest of what it was given: the message of its status, events and errors, attributes of links. */
   notes: unknown[]
   /** The ids of the spans that it is linked to. */
   links: string[]

@@ -96,9 +96,9 @@ export class ReplyBudget {
   #goOn (): void {
     clearImmediate(this.#immediate)
     this.#immediate = undefined
-    // What one has kept may end others.
+    // A reply that has kept more may end others.
     for (const reply of this.#waiting()) if (reply.isPaused && this.#mayGoOn(reply, true)) reply.resume()
-    // What was kept may have come at once, and be paused again.
+    // A resumed reply may have got what was kept at once, and be paused again.
     for (const { isPaused } of this.#replies) if (isPaused) return
     clearInterval(this.#timer)
     this.#timer = undefined

@@ -131,7 +131,7 @@ class StdioLink implements Link {
     else this.#events.failed(id, new Error(`its response cannot be read: ${message.error.message}`))
   }
 
-  // What waits for a child that does not read is bounded; a cancellation may exceed the bound, because what it takes back was counted.
+  // Text that waits for a child that does not read is bounded; a cancellation may exceed the bound, because what it takes back was counted.
   #put (text: string): void {
     if (this.#writer.size <= 2 * this.#options.maxQueue) this.#writer.put(text, false)
   }

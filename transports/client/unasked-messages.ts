@@ -25,7 +25,7 @@ export class PausableSource implements Source {
 
   resume (): void {
     if (--this.#pauses > 0) return
-    // What was kept may be reason enough for the next pause.
+    // Messages that were kept may be reason enough for the next pause.
     this.#reader.resume()
     this.#onPassed()
     if (this.#pauses === 0) this.#stream.resume()

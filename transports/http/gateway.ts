@@ -30,7 +30,7 @@ export interface HttpGateway {
   }
 }
 
-/** What the name of a view is called in the path of a route. No host application has a parameter of that name. */
+/** The parameter for the name of a view in the path of a route. No host application has one of that name. */
 export const VIEW_PARAMETER = 'patchbayView'
 
 /** The view whose URL the request was sent to; undefined for the whole gateway. */

@@ -25,7 +25,7 @@ export function accepts ({ headers: { accept = '*/*' } }: FastifyRequest, type: 
   return [type, `${type.split('/')[0]}/*`, '*/*'].some(range => allowed.includes(range))
 }
 
-/** What nearly all clients of Streamable HTTP send. */
+/** The header `Accept` of nearly all clients of Streamable HTTP. */
 const USUAL_ACCEPT = 'application/json, text/event-stream'
 
 /** True when the Accept header allows both kinds of reply, as Streamable HTTP demands. */

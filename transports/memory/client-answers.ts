@@ -12,7 +12,7 @@ export interface Answerers {
   roots?: () => Awaitable<Root[]>
 }
 
-/** The same as answers by method. */
+/** Makes answers by method of the functions of a test or program. */
 export function answersOf ({ elicit, sample, roots }: Answerers): Record<string, Answer> {
   return {
     ...(elicit === undefined ? {} : { 'elicitation/create': async params => await elicit(params as Parameters<typeof elicit>[0]) }),

@@ -4,13 +4,13 @@ import type { CallToolResult, ContentBlock, ResourceContents } from '../../proto
 import { ToolError } from '../../protocol/wire/errors.js'
 import type { Json, MemoryClient, RequestOptions } from './client.js'
 
-/** What a tool gave: the text of its content, its structured content, and all content blocks. */
+/** The result of a tool: the text of its content, its structured content, and all content blocks. */
 export interface ToolReply<Output = unknown> { text: string, output: Output, content: ContentBlock[] }
 
-/** What a resource holds: its text, and its contents as they were sent. */
+/** A resource as it was read: its text, and its contents as they were sent. */
 export interface ResourceReply { text: string, contents: ResourceContents[] }
 
-/** What a prompt gave: the text of its messages, and the messages. */
+/** The result of a prompt: the text of its messages, and the messages. */
 export interface PromptReply { text: string, description?: string, messages: PromptMessage[] }
 
 /** Calls a tool by its value, with the types of its schemas, or by its name. */

@@ -9,7 +9,7 @@ import { MemoryClient, type Answer, type Json, type RequestOptions } from './cli
 export interface ClientOptions extends Answerers {
   /** The version to ask for; the newest one with a handshake when absent. */
   protocolVersion?: string
-  /** What the client declares besides the capabilities of `elicit`, `sample` and `roots`. */
+  /** Capabilities that the client declares besides those of `elicit`, `sample` and `roots`. */
   capabilities?: Json
   /** The caller for whom the client acts: rights, notes, rates and audit lines are that caller's. Without one the client has every right and no rate. */
   identity?: Identity

@@ -1,5 +1,5 @@
 const TEXT_FRAME = 0x81
-/** What the length byte of a frame says when two or eight bytes with the length follow (RFC 6455, 5.2). */
+/** Values of the length byte of a frame when two or eight bytes with the length follow (RFC 6455, 5.2). */
 const [IN_TWO_BYTES, IN_EIGHT_BYTES] = [126, 127]
 
 /** One text frame for each message, in one buffer: not masked, not compressed, not fragmented. */

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { basename, isAbsolute, resolve, sep } from 'node:path'
 import type { Environment } from '../../system/environment.js'
 
-/** What variables of a configuration stand for. */
+/** Values of the variables of a configuration. */
 export interface Variables {
   readonly env: Environment
   readonly home: string | undefined

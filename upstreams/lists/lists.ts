@@ -169,10 +169,10 @@ export class Lists {
     const { entry, entry: { alias } } = lists.upstream
     const { warnings, stale } = lists.status
     this.#logWarnings(alias, warnings)
-    // What did not change was compared before.
+    // A list that did not change was compared before.
     if (!stale && (isNew || !this.#unmatched.has(alias))) this.#logUnmatched(lists)
     if (isNew) this.#renewSummaries()
-    // Those that did not change are stored once by each process, so that they do not expire.
+    // Lists that did not change are stored once by each process, so that they do not expire.
     if (!isNew && this.#saved.has(lists)) return
     this.#saved.add(lists)
     this.#stored.save(entry, lists.snapshot).catch((err: unknown) => this.#log.warn({ upstream: alias, err }, `the lists of upstream ${alias} could not be stored`))

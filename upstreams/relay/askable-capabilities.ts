@@ -8,7 +8,7 @@ type Allowed = Pick<ServerEntry, 'elicitation' | 'sampling'>
 /** The kinds of questions that are relayed, with the parts of their capabilities. */
 const RELAYED = { elicitation: ['form', 'url'], sampling: ['tools', 'context'], roots: [] } as const
 
-/** What the client of this call declared that it can be asked, of what is relayed and the entry allows; nothing where it has no stream to be asked on. */
+/** Capabilities of the call's client that questions need, as far as they are relayed and the entry allows them; none where it has no stream to be asked on. */
 export function askableCapabilities (call: Pick<Call, 'capabilities' | 'channel' | 'revision' | 'conversation'>, allowed: Allowed): Readonly<Record<string, object>> {
   const { revision, channel, capabilities } = call
   const { features, stateless } = revision

@@ -172,7 +172,7 @@ export class Supervisor<C extends Supervised> {
   async #connect (): Promise<C> {
     const { connect, starts, startTimeout, refuse } = this.#options
     try {
-      // What is left of the last connection may hold files or ports that the next one needs.
+      // The last connection may still hold files or ports that the next one needs.
       await this.#closing
       const connection = await runLimited(starts, this.#hurry.signal, async () => await openInTime(connect, startTimeout, this.#ending.signal))
       if (this.#state === 'closed') await connection.close().then(() => { throw new Error('it was removed') })

@@ -12,10 +12,10 @@ import { answerDelayAt } from './latency.js'
 
 const CALLS = 30
 const EVENTS = 10
-/** What a node sends without a call: pings, leases, reads of changes; and requests for tokens of rates, which are for many calls. */
+/** Commands that a node sends without a call: pings, leases, reads of changes; and requests for tokens of rates, which are for many calls. */
 const BACKGROUND = /^"(?:PING|XREAD|SET" "patchbay:node:|EVAL(?:SHA)?" "[^"]+" "\d+" "patchbay:(?:rate|burst):)/i
 
-/** What is counted. It is prepared before, and done that many times. */
+/** One counted operation: prepared before, and done `each` times. */
 interface Case { what: string, goal?: string, each: number, prepare: () => Promise<() => Promise<unknown>> }
 
 /** How many commands the nodes send to Redis for each of those. A script is one command. */

@@ -16,7 +16,7 @@ const EVENTS = 10
 const SESSIONS = 1_000
 const WARM_UP = 2_000
 
-/** What calls cost a node, in CPU time, as multiples of what they cost without other nodes. */
+/** Measures what calls cost a node, in CPU time, as multiples of what they cost without other nodes. */
 export async function callCosts (setting: Setting): Promise<Finding[]> {
   return [
     ...await compare('nodes, CPU of a 2026-07-28 call', MODERN, echo(32), setting, '≤ 1.05 × that in memory'),
@@ -35,7 +35,7 @@ async function compare (what: string, era: Era, asked: Ask, setting: Setting, go
   })
 }
 
-/** What sessions cost: to open and end one, and its first request at a node that does not know it, as a multiple of its next. */
+/** Measures what sessions cost: to open and end one, and its first request at a node that does not know it, as a multiple of its next. */
 export async function sessionCosts ({ first, second, alone }: Cluster, setting: Setting): Promise<Finding[]> {
   setting.say('nodes, sessions')
   for (const running of [first, alone]) await openAndEnd(running, WARM_UP)

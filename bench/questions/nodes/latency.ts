@@ -43,7 +43,7 @@ export async function eventDelay (session: LiveSession, port: number, readerPort
   const take: EventListener = ({ data, at }) => {
     if (since === 0n) since = at
     const { params } = JSON.parse(data || '{}') as { params?: { message: string } }
-    // What was sent before the client was connected had to wait for it.
+    // A message that was sent before the client was connected had to wait for it.
     if (params !== undefined && BigInt(params.message) > since) delays.push(Number(at - BigInt(params.message)) / 1e6)
     return delays.length < events
   }

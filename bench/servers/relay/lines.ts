@@ -25,7 +25,7 @@ export class Lines {
   }
 }
 
-/** What waits for a response, by the number under which its request was sent on. */
+/** Ids of requests that wait for a response, by the number under which each was sent on. */
 export class Renamed<T> {
   readonly #waiting = new Map<number, T>()
   #last = 0

@@ -8,7 +8,7 @@ import { choiceIndex } from '../model/variants.js'
 /** More choices than this are shown by search. */
 const PAGE = 100
 
-/** What stands for the choice, its words, and whether the words are the server's. */
+/** A choice: its key, its words, and whether the words are the server's. */
 type Option = [key: string, label: string, theirs: boolean]
 
 /** One of several: all to be seen when they are few, else a list, with a search when they are many. Left out and null are among them. */

@@ -6,12 +6,12 @@ import type { Pointer, Value } from '../model/value.js'
 /** Suggests values for a text field of the first level, as `completion/complete` does. */
 export type Complete = (name: string, typed: string) => Promise<readonly string[]>
 
-/** What every field of a form needs. */
+/** The parts of a form that every field needs. */
 interface Form {
   root: Json
   errors: ReadonlyMap<Pointer, string[]>
   complete?: Complete | undefined
-  /** What objects, lists and variants draw their parts with. */
+  /** The component with which objects, lists and variants draw their parts. */
   Field: ComponentType<NamedFieldProps>
   Control: ComponentType<ShapedProps>
 }
@@ -30,7 +30,7 @@ export interface FieldProps {
   depth: number
 }
 
-/** What a control gets: also the attributes that link it with its description and errors. */
+/** Properties of a control, with the attributes that link it with its description and errors. */
 interface ControlProps extends FieldProps {
   /** The field can be left out: it is no item of a list. */
   optional: boolean

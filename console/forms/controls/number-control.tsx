@@ -9,5 +9,5 @@ export function NumberControl ({ shape, value, onChange, id, aria, optional }: S
   return <input {...aria} id={id} type='text' inputMode={shape.schema.type === 'integer' ? 'numeric' : 'decimal'} autocomplete='off' value={text} onInput={({ currentTarget }) => type(currentTarget.value)} />
 }
 
-/** What is no number is kept as a JSON text. */
+/** Removes the quotes of a JSON text: a value that is no number is kept as one. */
 const unquoted = (text: string): string => text.startsWith('"') ? String(JSON.parse(text)) : text

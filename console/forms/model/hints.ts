@@ -5,7 +5,7 @@ import type { Shape } from './shape.js'
 /** A longer pattern says nothing to people. */
 const MAX_PATTERN = 60
 
-/** What a schema asks of a value, in words. */
+/** Describes the limits that a schema sets for a value. */
 export function hintsOf ({ kind, schema }: Shape): string {
   return [...limits(kind, schema)].join(' · ')
 }

@@ -11,7 +11,7 @@ const MAX_NODES = 1_000
 
 interface Budget { left: number }
 
-/** What a field holds before it was touched: its default, what is fixed, the parts of an object that must be there. Else it is left out. */
+/** The value of a field before it was touched: its default, its constant, the required members of an object. Undefined where it is left out. */
 export function initialValue (schema: Json | undefined, root: Json, required: boolean, depth = 0, budget: Budget = { left: MAX_NODES }): Value | undefined {
   if (budget.left-- <= 0) return undefined
   const shape = shapeOf(schema, root)
@@ -36,7 +36,7 @@ function initialFields (schema: Json | undefined, root: Json, depth: number, bud
   return fields
 }
 
-/** What a field holds when a person asked for a value in it, or for one more item. */
+/** The value of a field when a person asked for one in it, or for one more item. */
 export function blankValue (schema: Json | undefined, root: Json, depth = 0): Value {
   const initial = initialValue(schema, root, true, depth)
   if (initial !== undefined && initial !== null) return initial

@@ -1,7 +1,7 @@
 import { numberFrom } from './number-text.js'
 import { Typed, type Fields, type Value } from './value.js'
 
-/** What is wrong with a JSON text, in words, and where: lines and columns count from 1. */
+/** A mistake in a JSON text, in words, and its place: lines and columns count from 1. */
 export interface JsonProblem { message: string, line: number, column: number, offset: number }
 
 /** Deeper texts are refused: reading them takes a stack frame a level. */

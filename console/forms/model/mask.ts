@@ -2,7 +2,7 @@ import type { Json } from '../../client/contract.js'
 import { secretsIn } from './secret.js'
 import { below, print, Typed, type Pointer, type Value } from './value.js'
 
-/** What stands in place of secret values, and which. */
+/** Secret values by the text that stands in their place. */
 export type Masks = ReadonlyMap<string, Value>
 
 const NO_MASKS: Masks = new Map()
@@ -39,7 +39,7 @@ export function unmasked (value: Value, schema: Json, masks: Masks): Value {
   return show(value, '')
 }
 
-/** Whether some of the masks stand in a text. */
+/** True when a text has some of the masks. */
 export const hasMasks = (text: string, masks: Masks): boolean => [...masks.keys()].some(mask => text.includes(mask))
 
 /** JSON that a person has not finished, in which secrets cannot be found. */
@@ -70,7 +70,7 @@ function withParts (value: Value, at: Pointer, change: (part: Value, at: Pointer
   return value
 }
 
-/** What was typed stays as it was typed, unless a part of it is changed. */
+/** Changes parts of a typed text; it stays as it was typed where none changes. */
 function typedWithParts (typed: Typed, at: Pointer, change: (part: Value, at: Pointer) => Value): Value {
   if (typed.value === undefined) return typed
   const parts = withParts(typed.value, at, change)

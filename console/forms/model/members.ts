@@ -17,7 +17,7 @@ export function membersOf (schema: Schema, value: Fields | undefined): Member[] 
   return [...declared, ...others.map(name => ({ name, schema: extraSchema(schema), required: false, declared: false }))]
 }
 
-/** Whether a form offers to add fields that the schema does not name. */
+/** True when a form offers to add fields that the schema does not name. */
 export function takesMore (schema: Schema): boolean {
   const more = schema.additionalProperties
   return more === true || isObject(more) || (more === undefined && (schema.properties === undefined || schema.patternProperties !== undefined))

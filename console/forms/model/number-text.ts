@@ -16,7 +16,7 @@ function inexact (number: number): string {
     : 'This number is too large to be sent.'
 }
 
-/** The same text for the same number: its digits without zeros at the ends, and its exponent. */
+/** One text for each number: its digits without zeros at the ends, and its exponent. */
 function canonical (text: string): string | undefined {
   const parts = NUMBER.exec(text)
   if (parts === null) return undefined

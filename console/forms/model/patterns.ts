@@ -8,12 +8,12 @@ const MAX_WAYS = 10_000_000
 /** More repetitions of one thing make a pattern too large. */
 const MAX_COUNT = 1_000
 
-/** Whether a stranger's pattern may run on texts of this length: it is one, and there are few ways to match it, for all are tried before a text is found not to fit. */
+/** True when a stranger's pattern may run on texts of this length: it is one, and there are few ways to match it, for all are tried before a text is found not to fit. */
 export function safePattern (pattern: Json, longest: number): boolean {
   return typeof pattern === 'string' && longest <= MAX_TESTED && isPattern(pattern) && waysOf(pattern, MAX_TESTED) <= MAX_WAYS
 }
 
-/** Whether all of these patterns, each of them safe, may run on so many texts of this length one after the other. */
+/** True when all of these patterns, each of them safe, may run on so many texts of this length one after the other. */
 export function safeTogether (patterns: string[], texts: number, longest: number): boolean {
   const ways = patterns.reduce((sum, pattern) => sum + waysOf(pattern, longest), 0)
   return ways * texts <= MAX_WAYS

@@ -38,7 +38,7 @@ export function resolve (schema: Json | undefined, root: Json, work = newWork(),
 
 const both = (first: Schema | false, second: Schema | false, work: Work): Schema | false => first !== false && second !== false && merge(first, second, work)
 
-/** What both schemas say; where both say the same keyword, the second does. */
+/** Merges two schemas; of a keyword that both have, the second counts. */
 export function merge (first: Schema, second: Schema, work: Work): Schema {
   const merged: Schema = { ...first, ...second }
   if (isObject(first.properties) && isObject(second.properties) && hasWorkFor(first.properties, second.properties, work)) merged.properties = mergeProperties(first.properties, second.properties)
@@ -60,7 +60,7 @@ function mergeProperties (first: Schema, second: Schema): Schema {
   return merged
 }
 
-/** What a local reference such as `#/$defs/a` leads to. */
+/** Follows a local reference such as `#/$defs/a`. */
 export function targetOf (reference: string, root: Json): Json | undefined {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined

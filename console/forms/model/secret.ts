@@ -3,12 +3,12 @@ import { safePattern, waysOf } from './patterns.js'
 import { listOf, targetOf, type Schema } from './schema.js'
 import { below, type Pointer } from './value.js'
 
-/** Whether a field's value is hidden on the screen and left out of copies. */
+/** True for a field whose value is hidden on the screen and left out of copies. */
 export const isSecret = (schema: Schema): boolean => schema.format === 'password' || schema.writeOnly === true
 
 /** When more schemas than this have a say in a value, what is left of it counts as secret. */
 const MAX_VISITS = 20_000
-/** The same when patterns are held against names more often than this. Long patterns, and those with many ways to match, count as several. */
+/** It does, too, when patterns are held against names more often than this. Long patterns, and those with many ways to match, count as several. */
 const MAX_TESTS = 50_000
 const WAYS_PER_TEST = 1_000
 

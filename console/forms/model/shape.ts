@@ -7,7 +7,7 @@ interface Variant { name: string, schema: Schema }
 /** Which control a schema gets. `json`: a box for JSON, since nothing else would do. `nothing`: no value fits. */
 type Kind = 'text' | 'number' | 'choice' | 'choices' | 'object' | 'array' | 'variants' | 'json' | 'nothing'
 
-/** What a form has to know of a schema. */
+/** The facts of a schema that a form needs. */
 export interface Shape {
   kind: Kind
   schema: Schema
@@ -22,7 +22,7 @@ export interface Shape {
 /** Up to this many choices are shown at once. */
 const MAX_RADIOS = 5
 
-/** Whether a shape is shown by several controls, which share a legend instead of a label. */
+/** True for a shape that several controls show, which share a legend instead of a label. */
 export function isGroup ({ kind, choices }: Shape): boolean {
   return kind === 'object' || kind === 'array' || kind === 'choices' || kind === 'variants' || (kind === 'choice' && choices.length <= MAX_RADIOS)
 }
@@ -97,7 +97,7 @@ function byConsts (shape: Shape, parts: Json[]): Shape | undefined {
 
 const onlyOf = (choices: Json | undefined): Json | undefined => listOf(choices).length === 1 ? listOf(choices)[0] : undefined
 
-/** The same without following references, and where null may be one of them. */
+/** A shape of many constants, without following references; null may be one of them. */
 function byManyConsts (shape: Shape, parts: Json[]): Shape | undefined {
   const others = parts.filter(part => !isObject(part) || part.type !== 'null')
   const choice = byConsts(shape, others)

@@ -1,13 +1,13 @@
 import type { Json } from '../../client/contract.js'
 
 /**
- * What a form holds. Objects are Maps, so that `__proto__` and `constructor` are names like others.
+* The value of a form. Objects are Maps, so that `__proto__` and `constructor` are names like others.
  * `undefined` in place of a value: the field is left out.
  */
 export type Value = null | boolean | number | string | Typed | Value[] | Fields
 export type Fields = Map<string, Value>
 
-/** What a person typed where its letters matter: `1.50`, or something that is no value (yet) and says why. */
+/** A text as a person typed it, where its letters matter: `1.50`, or something that is no value (yet) and says why. */
 export class Typed {
   constructor (readonly text: string, readonly value: Value | undefined, readonly problem?: string) {}
 }
@@ -40,7 +40,7 @@ export function toJson (value: Value): Json | undefined {
   return object
 }
 
-/** What is typed but no value, and where. */
+/** Finds typed texts that are no values, and their places. */
 export function brokenIn (value: Value | undefined, at: Pointer = ''): Array<{ at: Pointer, message: string }> {
   if (value instanceof Typed) return value.problem === undefined ? [] : [{ at, message: value.problem }]
   if (Array.isArray(value)) return value.flatMap((item, index) => brokenIn(item, below(at, index)))

@@ -56,7 +56,7 @@ function objectLikeness ({ schema }: Shape, fields: Fields, search: Search, dept
   return score
 }
 
-/** Whether a value is one of the choices. */
+/** True when a value is one of the choices. */
 export function isChoice ({ choices }: Shape, value: Value): boolean {
   return choiceIndex({ choices }, value) !== -1
 }

@@ -6,7 +6,7 @@ import { LEVELS, linesFrom, toneOf } from './tones.js'
 /** The newest lines; more are there, but not drawn. */
 const MAX_DRAWN = 200
 
-/** What the server logged while it worked on a call. */
+/** Shows what the server logged while it worked on a call. */
 export function LogLines ({ call }: { call: Call }) {
   const least = useSignal('debug')
   const all = call.logs.value

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../client/contract.js'
 /** A result of sampling that a person wrote. */
 export const samplingAnswer = (text: string): JsonObject => ({ role: 'assistant', model: 'a person at the Patchbay console', content: { type: 'text', text }, stopReason: 'endTurn' })
 
-/** What a message says; what is not text is named. */
+/** The text of a message's content; a block that is no text is named. */
 export function textOfContent (content: Json | undefined): string {
   return Array.isArray(content) ? content.map(textOfBlock).join('\n') : textOfBlock(content)
 }

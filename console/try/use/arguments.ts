@@ -39,7 +39,7 @@ const INVALID_PARAMS = -32602
 /** Names of arguments are looked for in so many characters. */
 const MAX_MESSAGE = 100_000
 
-/** What a server had against the arguments of a call; undefined where it ended otherwise. */
+/** The server's refusal of the arguments of a call; undefined where it ended otherwise. */
 export function refusalOf (outcome: Outcome | undefined): { message: string, data?: Json } | undefined {
   if (outcome?.type === 'error' && outcome.code === INVALID_PARAMS) return { message: beginningOf(outcome.message, MAX_MESSAGE), ...(outcome.data === undefined ? {} : { data: outcome.data }) }
   if (outcome?.type === 'result' && outcome.result.isError === true) return { message: beginningOf(textOfContent(outcome.result.content), MAX_MESSAGE) }

@@ -11,10 +11,10 @@ interface FieldProps {
   description?: string | undefined
   required: boolean
   value: string
-  /** What is wrong with it, in words. */
+  /** Its mistake, in words. */
   wrong?: string | undefined
   change: (value: string) => void
-  /** What the argument belongs to, and the other arguments as they are typed. */
+  /** The prompt or template of the argument, and the other arguments as they are typed. */
   of: Reference
   others: JsonObject
 }

@@ -29,7 +29,7 @@ export function asCurl (method: string, params: JsonObject, { era, url, needsKey
   return lines.join(' \\\n  ')
 }
 
-/** What most clients have in their configuration for a server over HTTP. */
+/** The configuration that most clients have for a server over HTTP. */
 export function asClientConfig (url: string, needsKey: boolean): string {
   // eslint-disable-next-line no-template-curly-in-string
   const headers = needsKey ? { headers: { Authorization: 'Bearer ${PATCHBAY_KEY}' } } : {}

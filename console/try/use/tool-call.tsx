@@ -18,7 +18,7 @@ import { refusalOf, takesNothing } from './arguments.js'
 export function ToolCall ({ item }: { item: Item }) {
   const id = useId()
   const draft = draftOf('tool', item.key, item.raw.inputSchema)
-  // What was wrong when a person tried to call; an edit makes it out of date.
+  // The draft with which a person tried to call; an edit makes its mistakes out of date.
   const tried = useSignal<Draft | undefined>(undefined)
   const checked = useMemo(() => checkDraft(draft.value), [draft.value])
   const refused = useRefusal(item, draft.value)

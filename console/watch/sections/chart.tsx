@@ -12,9 +12,9 @@ interface ChartProps {
   /** In milliseconds since the epoch. */
   end: number
   words: (value: number) => string
-  /** What is said where a line has no value. */
+  /** The words where a line has no value. */
   none: string
-  /** Whether each mark of the axis is ten times the one before. */
+  /** True when each mark of the axis is ten times the one before. */
   log?: boolean
 }
 

@@ -4,7 +4,7 @@ import { useId } from 'preact/hooks'
 import type { FeedSignals } from '../feed.js'
 import { count } from '../words.js'
 
-/** What each section gets: the state of the feed, and the time by the clock of the gateway. */
+/** Properties of each section: the state of the feed, and the time by the clock of the gateway. */
 export interface SectionProps { feed: FeedSignals, now: ReadonlySignal<number> }
 
 interface Props {
@@ -28,7 +28,7 @@ export function Section ({ title, aside, children }: Props) {
   )
 }
 
-/** What is so wide or so long that it scrolls in itself; by keyboard, too. */
+/** Lets a wide or long part scroll in itself; by keyboard, too. */
 export function Scroll ({ label, children }: { label: string, children: ComponentChildren }) {
   return <div class='watch-scroll' role='region' aria-label={label} tabIndex={0}>{children}</div>
 }

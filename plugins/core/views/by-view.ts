@@ -11,7 +11,7 @@ export class ByView<T> {
     this.whole = make(undefined)
   }
 
-  /** What the clients of a view see: an empty one when the view was closed. */
+  /** Finds what the clients of a view see: an empty one when the view was closed. */
   of (view: string | undefined): T {
     return view === undefined ? this.whole : this.#views.get(view) ?? this.#empty
   }

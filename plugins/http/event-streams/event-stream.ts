@@ -22,7 +22,7 @@ export class EventStream {
   readonly #max: number
   readonly #backlog: Backlog
   readonly #callbacks: StreamCallbacks
-  /** What is written before the headers are; the comment makes Node.js send them at once. */
+  /** Text that waits for the headers to be written; the comment makes Node.js send them at once. */
   #early: string | undefined = ': open\n\n'
   #ended = false
   #closed = false

@@ -2,7 +2,7 @@ import type { Store, StoreObserver } from '../../../protocol/store.js'
 import { STORE_BOUNDS } from './bounds.js'
 import { Counter, gauge, Histogram, type HistogramSeries, type Metric } from './series.js'
 
-/** What the store does, and what nodes send each other through it. */
+/** Metrics of the store, and of messages that nodes send each other through it. */
 export class StoreMetrics {
   readonly #durations = new Histogram('patchbay_store_duration_seconds', 'How long operations of the store took.', ['op', 'kind'], STORE_BOUNDS)
   readonly #appended = new Counter('patchbay_events_appended_total', 'Events that were stored for clients with sessions.')

@@ -27,7 +27,7 @@ export function beginCall (tracer: Tracer, call: Call, isServed: boolean): CallT
   })
 }
 
-/** What is current where the message came, but for its span: that of the HTTP request becomes a link. */
+/** The context in which the message came, without its span: that of the HTTP request becomes a link. */
 function parentContext (current: Context, ambient: SpanContext | undefined, parent: SpanContext | undefined): Context {
   if (parent !== undefined) return new SpanInContext(current, trace.wrapSpanContext(parent))
   return ambient === undefined ? current : trace.deleteSpan(current)
@@ -58,7 +58,7 @@ class CallSpan implements CallTrace {
   readonly #span: Span
   readonly #ids: SpanContext
   readonly #context: Context
-  /** What the span began with. */
+  /** The subject that the span began with. */
   readonly #subject: TracedSubject
 
   constructor (tracer: Tracer, call: Call, method: string, span: Span, ids: SpanContext, current: Context, subject: TracedSubject) {
@@ -89,7 +89,7 @@ class CallSpan implements CallTrace {
   }
 
   startQuestion (method: string, params: object | undefined): RequestTrace | undefined {
-    // What an upstream asks names a span of the upstream as its parent, where that goes on with this trace.
+    // A question of an upstream names a span of the upstream as its parent, where that goes on with this trace.
     const asked = parentIn((params as { _meta?: Params } | undefined)?._meta ?? {})
     const parent = asked?.traceId === this.#ids.traceId ? new SpanInContext(this.#context, trace.wrapSpanContext(asked)) : this.#context
     return startRequest(this.#tracer, parent, { method, params, subject: NONE, transport: this.#transport, version: this.#version })

@@ -7,7 +7,7 @@ import { presented, type Carrier } from '../../../system/credentials/presented.j
 import type { WrongCredentials } from '../../../system/credentials/wrong-credentials.js'
 import type { TicketBook } from './shared-tickets.js'
 
-/** What of an HTTP request decides who its caller is. */
+/** The parts of an HTTP request that decide who its caller is. */
 export interface Attempt {
   carrier: Carrier
   query: Record<string, unknown>
@@ -48,7 +48,7 @@ export class Authenticator {
     throw httpErrors.noCredential(this.#challenge)
   }
 
-  /** What the client gets for an error of `identify`. */
+  /** Makes the HTTP error that the client gets for an error of `identify`. */
   toHttpError (error: unknown, address: string): Error {
     if (error instanceof CredentialRefused) return this.#countWrong(address, httpErrors.credentialRefused(error.message, this.#challenge, error))
     if (error instanceof CredentialUnknowable) return httpErrors.credentialUnverifiable(error.message)

@@ -3,7 +3,7 @@ import type { Implementation } from '../../revisions/revision.js'
 import { revisionNamed } from '../../revisions/table.js'
 import type { Agreement, SessionRecord } from '../../store.js'
 
-/** What was negotiated with a client, as it is stored; `named` if the client reads named events. */
+/** The agreement with a client, as it is stored; `named` if the client reads named events. */
 export function agreementOf ({ revision, initialized, client, capabilities, logLevel, principal, view }: Peer, named: boolean): Agreement {
   return { revision: revision?.version, initialized, client, capabilities, logLevel, principal, ...(view === undefined ? {} : { view }), ...(named ? { named: true } : {}) }
 }

@@ -1,7 +1,7 @@
 import type { Agreement, SessionStore, StoredSession } from '../../store.js'
 import type { Session } from '../session.js'
 
-/** What became of a session: refused when its caller has too many at all nodes, removed when another node ended it. */
+/** The outcome of saving a session: refused when its caller has too many at all nodes, removed when another node ended it. */
 export type Saved = 'saved' | 'refused' | 'removed'
 
 /** Reads and writes sessions in the store, each with the time until which it stays there. */

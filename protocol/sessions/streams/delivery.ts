@@ -7,7 +7,7 @@ export interface DeliveryEvents {
   onMoved: () => void
   /** The log has it that the stream has ended. */
   onEnded: () => void
-  /** What a client misses could not be read. */
+  /** Runs when the events that a client misses could not be read. */
   onUnavailable: () => void
   /** A connection was removed. */
   onDetached: () => void
@@ -117,7 +117,7 @@ export class Delivery {
     }
   }
 
-  // The next event need not follow on what was sent before; and the log must not look as if nothing were missing.
+  // Uses up a number, so that the gap shows, and forgets the last one that was sent: the next event need not follow on it.
   #skip (): void {
     this.highest++
     this.connections.lastSent = undefined

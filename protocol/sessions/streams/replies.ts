@@ -16,7 +16,7 @@ export interface RepliesOptions {
 export class Replies {
   readonly #options: RepliesOptions
   readonly #streams = new Map<string, ResumableStream>()
-  /** Those of them that other nodes write. */
+  /** Streams among them that other nodes write. */
   readonly #foreign = new Set<ResumableStream>()
   /** The other nodes that wrote replies of the session when that was last read. */
   #writers: string[] = []

@@ -137,7 +137,7 @@ export class ResumableStream implements Channel {
   /** Takes what another node did to the stream; `more` also when news may have been lost. */
   receive (news: StreamNews): void {
     if (news === 'moved') return this.#enqueue(async () => await this.#delivery.checkReader())
-    // What is read later has this event, too.
+    // The read that comes later has this event, too.
     if (this.#willCatchUp) return
     if (news === 'more' || this.#waiting >= MAX_WAITING) return this.#requestCatchUp()
     this.#waiting++

@@ -17,7 +17,7 @@ export interface Sink {
   isFull? (): boolean
 }
 
-/** What a read of a stream gives: undefined when the events are not stored, `unavailable` when the store fails. */
+/** The outcome of a read of a stream: undefined when the events are not stored, `unavailable` when the store fails. */
 export type LogRead = Replay | 'unavailable' | undefined
 
 /** The stored events of one stream. Nothing here rejects: an event that could not be stored has no number. */
@@ -27,7 +27,7 @@ export interface StreamLog {
   append (event: LoggedEvent, seen: boolean, options: AppendOptions): Promise<Appended>
   /** The events after a number, or those no client has seen yet. */
   read (after: number | undefined): Promise<LogRead>
-  /** The same, and makes this node the reader of the stream. */
+  /** Reads as `read` does, and makes this node the reader of the stream. */
   attach (after: number | undefined): Promise<LogRead>
   /** True while this node is the reader; also when the store does not say. */
   isReader (): Promise<boolean>

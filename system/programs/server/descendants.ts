@@ -11,7 +11,7 @@ const MAX_PROCESSES = 1_000
 export function straysOf (pid: number): Stray[] {
   if (process.platform !== 'linux') return []
   const found = [pid]
-  // Those that are appended are visited, too.
+  // Children that are appended are visited, too.
   for (const parent of found) found.push(...childrenOf(parent).slice(0, MAX_PROCESSES - found.length))
   return found.slice(1).flatMap(child => read(child) ?? []).filter(({ group }) => group !== pid)
 }

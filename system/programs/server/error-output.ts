@@ -10,7 +10,7 @@ const MAX_LINES = 100
 
 const NEWLINE = Buffer.from('\n')
 
-/** What programs write for people: the last bytes of it, and each line to a listener, if there is one. */
+/** Keeps the last bytes that programs write for people, and gives each line to a listener, if there is one. */
 export class ErrorOutput {
   readonly #tail: Tail
   readonly #onLine: ((line: string) => void) | undefined

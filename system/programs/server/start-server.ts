@@ -54,7 +54,7 @@ async function spawned (child: ChildProcess, command: string): Promise<number> {
 let tried: Promise<string[]> | undefined
 
 /**
- * What is put before a program so that the kernel kills it when this process ends, however it ends: `setpriv` of util-linux. Empty on other
+* The words before a program with which the kernel kills it when this process ends, however it ends: `setpriv` of util-linux. Empty on other
  * systems, and where `setpriv` cannot do it. It costs about half a millisecond for each start.
  */
 export async function deathSignalPrefix (): Promise<string[]> {
@@ -71,7 +71,7 @@ async function trySetpriv (): Promise<string[]> {
   })
 }
 
-/** What the shell of Windows gives a meaning. */
+/** Characters that the shell of Windows gives a meaning. */
 const SPECIAL = /[()\][%!^"`<>&|;, *?]/g
 
 /** How Node.js starts a program on Windows: scripts such as npx.cmd run in the shell only, with arguments that it must not interpret. */

@@ -31,7 +31,7 @@ export async function pairOf (t: Test, options: Partial<Options>): Promise<[Node
   return [await listening(t, options), await listening(t, options)]
 }
 
-/** The same session at another node. */
+/** A session, asked at another node. */
 export const at = ({ url }: Node, { id }: HttpSession): HttpSession => new HttpSession(url, id)
 
 /** The messages of a stream up to its end. */

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 type Action = (argument: Record<string, string>) => unknown
 
-/** What the tools of tests share, so that they do the same in several processes as in one. */
+/** Values that the tools of tests share, so that they do the same in several processes as in one. */
 export interface Board {
   /** Notes that a moment has come, with a text about it. */
   mark: (moment: string, text?: string) => Promise<void>

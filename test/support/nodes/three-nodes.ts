@@ -51,7 +51,7 @@ export function sharesOf ({ nodes }: ThreeNodes, served: Served[]): number[] {
   return nodes.map(({ port }) => served.filter(({ nodes }) => nodes.at(-1) === `127.0.0.1:${port}`).length / served.length)
 }
 
-/** What the nodes say of themselves, added up. */
+/** Adds up a number that each node says of itself. */
 export async function sumOf ({ nodes }: ThreeNodes, what: 'sessions' | 'peers'): Promise<number> {
   const counts = await Promise.all(nodes.map(async ({ url }) => (await (await fetch(`${url}/health`)).json() as Record<string, number>)[what] ?? 0))
   return counts.reduce((sum, count) => sum + count, 0)

@@ -42,7 +42,7 @@ export function textOf ({ result }: Message): string {
   return blocks.map(({ text = '' }) => text).join('')
 }
 
-/** What the HTTP header of a name repeats. */
+/** The name in params that an HTTP header repeats. */
 export function nameOf (params: Json | undefined): string | undefined {
   const name = params?.name ?? params?.uri
   return typeof name === 'string' ? name : undefined

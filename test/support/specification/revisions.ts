@@ -1,4 +1,4 @@
-/** What a client of one protocol version may expect. Written down here a second time on purpose: the tests do not ask the code they test. */
+/** Expectations of a client of one protocol version. Written down here a second time on purpose: the tests do not ask the code they test. */
 export interface Revision {
   readonly version: string
   /** Every request describes itself; there is no handshake. */

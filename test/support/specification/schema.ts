@@ -42,13 +42,13 @@ const CLOSED = [
   'ImageContent', 'AudioContent', 'EmbeddedResource', 'ResourceLink', 'TextResourceContents', 'BlobResourceContents', 'SamplingMessage', 'Icon'
 ]
 
-/** What is wrong with a message of the server, going by the official schema of the revision; nothing when that is not at hand. */
+/** Finds the faults of a message of the server, going by the official schema of the revision; nothing when that is not at hand. */
 export function schemaFaults (message: Message, { version, modern }: Revision, method?: string): string[] {
   if (!validating) return []
   return kindsOf(message, modern, method).flatMap(([name, value]) => check(official(version), name, value))
 }
 
-/** What is wrong with a message of a client, going by the official schema of the revision; `asked` is the method that a response answers. */
+/** Finds the faults of a message of a client, going by the official schema of the revision; `asked` is the method that a response answers. */
 export function clientFaults (message: Message, { version }: Revision, asked?: string): string[] {
   if (!validating) return []
   const { id, method, result } = message

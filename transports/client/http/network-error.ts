@@ -1,4 +1,4 @@
-/** What went wrong below HTTP, in words. The text of the error itself may name hosts and stays out. */
+/** Errors below HTTP, in words. The text of the error itself may name hosts and stays out. */
 const WORDS: Record<string, string> = {
   ECONNREFUSED: 'the connection was refused; see that the server runs and that the port is right',
   ENOTFOUND: 'its host name is not known; see that the URL is right',

@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { basicCredential } from '../../../lib/network.js'
 
-/** What HTTP and the protocol set. Files of clients often have some of them, with the same values. */
+/** Headers that HTTP and the protocol set. Files of clients often have some of them, with the same values. */
 const OURS = new RegExp(`^(${[
   'host', 'connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'content-length', 'content-type', 'upgrade', 'expect', 'te', 'trailer',
   'accept', 'accept-encoding', 'last-event-id', 'sec-websocket-.*', 'mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-param-.*'

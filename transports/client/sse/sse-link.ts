@@ -166,7 +166,7 @@ export class SseLink implements Link, ReplyReceiver {
     return new Promise(resolve => {
       let isDone = false
       const done = (why?: Error, status?: number): void => {
-        // What follows the head of a reply does not matter.
+        // Bytes after the head of a reply do not matter.
         if (isDone) return
         isDone = true
         if (id !== undefined) this.#posts.delete(id)

@@ -1,4 +1,4 @@
-/** What the close codes of a server mean. The reason that it gives is its own text and stays out. */
+/** Meanings of the close codes of a server. The reason that it gives is its own text and stays out. */
 const WORDS: Record<number, string> = {
   1000: 'it closed the connection',
   1001: 'it is shutting down',

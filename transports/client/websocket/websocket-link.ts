@@ -149,7 +149,7 @@ export class WebSocketLink implements Link {
 
   #end (code: number): void {
     this.#heartbeat.stop()
-    // What came before the end counts.
+    // Messages that came before the end count.
     while (this.#waiting.length > 0) this.#goOn()
     this.#unasked.stop()
     this.#incoming?.update(0)

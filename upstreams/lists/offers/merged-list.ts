@@ -1,4 +1,4 @@
-/** What an upstream offers under a key, and what it offers in its place when another upstream has the key. */
+/** An item that an upstream offers under a key, and the one that it offers in its place when another upstream has the key. */
 export interface Offer<T> { readonly key: string, readonly item: T, readonly alternate?: T | undefined }
 
 /** The upstream that offers; the lowest rank wins a key. */

@@ -4,7 +4,7 @@ export type Entry = Readonly<Record<string, unknown>>
 export type Kind = 'tools' | 'prompts' | 'resources' | 'templates'
 
 export interface KindOfList {
-  /** What one entry is called in messages. */
+  /** The name of one entry in messages. */
   readonly noun: string
   readonly method: string
   /** The member of the result that has the entries. */

@@ -45,7 +45,7 @@ export class ListenStream {
   #renew (): void {
     const former = this.#open
     const wanted = this.#wanted
-    // What is wanted before the latest request is acknowledged is asked for afterwards, all at once.
+    // Subscriptions wanted before the latest request is acknowledged are asked for afterwards, all at once.
     if (this.#closed || this.#connection.closed || this.#isBeginning || (former !== undefined && isDeepStrictEqual(former.wanted, wanted))) return
     if (Object.keys(wanted).length === 0) {
       this.#open = undefined

@@ -8,7 +8,7 @@ import type { ParkedAt } from '../questions/carried-state.js'
 import { takeOutcome, type CarriedOutcome } from './carried-outcome.js'
 import type { RoundOutcome } from './round.js'
 
-/** What happens during a round at another node, for the client. */
+/** News of a round at another node, for the client. */
 export type RoundNews = { readonly progress: Params } | { readonly log: Params }
 
 /** Rounds of clients that reach this node and whose calls are parked at another. */

@@ -18,7 +18,7 @@ export class OpenQuestions {
     return this.#open.size
   }
 
-  /** What they take, as their askers say. */
+  /** Bytes that they take, as their askers say. */
   get bytes (): number {
     let bytes = 0
     for (const open of this.#open.values()) bytes += open.bytes

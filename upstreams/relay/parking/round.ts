@@ -18,7 +18,7 @@ export interface Round {
 
 type Result = Record<string, unknown>
 
-/** What the client of a round gets: the result, or questions and where the call waits for their answers. */
+/** The outcome of a round for its client: the result, or questions and where the call waits for their answers. */
 export type RoundOutcome = { readonly result: Result } | { readonly questions: Record<string, object>, readonly parked: ParkedAt }
 
 /** A client's request that reached this node. */

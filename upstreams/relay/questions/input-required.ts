@@ -6,7 +6,7 @@ import { isRelayedQuestion, type Question } from './question.js'
 /** How many questions one result may have. Each becomes a request of its own to a client with a handshake. */
 export const MAX_QUESTIONS = 64
 
-/** What a stateless upstream asks with its result, by its own keys, and the state it wants back. */
+/** Questions that a stateless upstream asks with its result, by its own keys, and the state it wants back. */
 export interface InputRequired {
   readonly questions: Readonly<Record<string, Question>>
   readonly state: string | undefined

@@ -6,7 +6,7 @@ import type { ElicitAnswer } from '../../../protocol/wire/client-answers.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 
-/** What an upstream asks the client, without what belongs to its hop. */
+/** A question of an upstream to the client, without what belongs to its hop. */
 export interface Question { readonly method: string, readonly params: Params }
 
 const ELICITATION = 'elicitation/create'
@@ -47,7 +47,7 @@ export function toUpstreamAnswer ({ method, params }: Question, answer: object, 
   return elicitation.answer(answer as ElicitAnswer, params.requestedSchema, features)
 }
 
-/** What is wrong with an answer; undefined when it has the form of one. Its content is for the upstream to judge. */
+/** Finds the fault of an answer; undefined when it has the form of one. Its content is for the upstream to judge. */
 export function faultOf ({ method }: Question, answer: unknown): string | undefined {
   if (!isObject(answer)) return 'must be an object'
   if (method === ELICITATION) {
