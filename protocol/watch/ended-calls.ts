@@ -1,6 +1,4 @@
-import type { Call } from '../dispatch/call.js'
-import type { CallOutcome } from '../dispatch/call-response.js'
-import { methodOf, type Subject } from '../dispatch/call-facts.js'
+import type { Subject } from '../dispatch/call-facts.js'
 import type { Activity } from './activities.js'
 import type { Row } from './row.js'
 
@@ -8,7 +6,7 @@ import type { Row } from './row.js'
 const KEPT = 1_000
 
 /** A call that has ended, without anything that holds its params or its peer. */
-interface EndedCall {
+export interface EndedCall {
   at: number
   ms: number
   method: string | undefined
@@ -16,6 +14,7 @@ interface EndedCall {
   outcome: string
   code: number | undefined
   principal: string | undefined
+  /** The name of its client. */
   client: string | undefined
   transport: string
   revision: string
@@ -23,33 +22,16 @@ interface EndedCall {
   owner: Activity | undefined
 }
 
-/** Facts that are found out about a call once; `client` is the name of its client. */
-type Observed = Pick<EndedCall, 'at' | 'ms' | 'subject' | 'outcome' | 'client' | 'owner'>
-
 /** The calls that ended last. Each takes the place of an older one, so that none of them makes work for the garbage collector later. */
 export class EndedCalls {
   readonly #kept: EndedCall[] = []
   /** How many have ended. */
   count = 0
 
-  add (call: Call, ended: CallOutcome, { at, ms, subject, outcome, client, owner }: Observed): void {
+  /** The place for one more, which is to be filled at once. */
+  next (): EndedCall {
     const place = this.count++ % KEPT
-    const kept = this.#kept[place]
-    if (kept === undefined) {
-      this.#kept.push({ at, ms, method: methodOf(call, ended, subject), subject, outcome, code: ended.code, principal: call.principal, client, transport: call.peer.transport, revision: call.revision.version, owner })
-      return
-    }
-    kept.at = at
-    kept.ms = ms
-    kept.method = methodOf(call, ended, subject)
-    kept.subject = subject
-    kept.outcome = outcome
-    kept.code = ended.code
-    kept.principal = call.principal
-    kept.client = client
-    kept.transport = call.peer.transport
-    kept.revision = call.revision.version
-    kept.owner = owner
+    return (this.#kept[place] ??= { at: 0.5, ms: 0.5, method: undefined, subject: {}, outcome: '', code: undefined, principal: undefined, client: undefined, transport: '', revision: '', owner: undefined })
   }
 
   /** Calls from that number on, oldest first, at most as many, and no older ones than are kept. */

@@ -2,7 +2,7 @@ import { ClockStep, now } from '../../lib/time.js'
 import type { Call } from '../dispatch/call.js'
 import type { CallOutcome } from '../dispatch/call-response.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
-import { outcomeOf, subjectOf } from '../dispatch/call-facts.js'
+import { methodOf, outcomeOf, subjectOf } from '../dispatch/call-facts.js'
 import { Activities } from './activities.js'
 import { ClientNames } from './client-names.js'
 import { EndedCalls } from './ended-calls.js'
@@ -11,9 +11,6 @@ import { Rates } from './statistics/rates.js'
 
 /** How often the time of day is compared with the monotonic clock, in milliseconds. */
 const CLOCK_INTERVAL = 1_000
-
-/** The outcomes that count as errors. */
-const ERRORS = new Set(['failed', 'error', 'denied'])
 
 /** Records calls and refusals from the start of the gateway on, for watchers that come later: the last five minutes as counts, and the last 1,000 calls. */
 export class Recorder {
@@ -49,7 +46,18 @@ export class Recorder {
     const outcome = outcomeOf(call, ended)
     const client = this.names.of(call.client)
     // How long a call lasts that stays open is up to its client.
-    if (!this.#dispatcher.lasts(call.method)) this.rates.add(at, ms, ERRORS.has(outcome), subject.tool)
-    this.ended.add(call, ended, { at, ms, subject, outcome, client, owner: this.activities.note(call, client) })
+    if (!this.#dispatcher.lasts(call.method)) this.rates.add(at, ms, outcome !== 'ok' && outcome !== 'cancelled', subject.tool)
+    const kept = this.ended.next()
+    kept.at = at
+    kept.ms = ms
+    kept.method = methodOf(call, ended, subject)
+    kept.subject = subject
+    kept.outcome = outcome
+    kept.code = ended.code
+    kept.principal = call.principal
+    kept.client = client
+    kept.transport = call.peer.transport
+    kept.revision = call.revision.version
+    kept.owner = this.activities.note(call, client)
   }
 }

@@ -1,6 +1,6 @@
 import { BUCKETS, quantiles } from './log-buckets.js'
 
-/** Counts of calls and of those that failed, and what half, 95 % and 99 % of them took at most, to 9 %, in milliseconds. */
+/** Counts of calls and of those that failed, and what half, 95 % and 99 % of them took at most, to 7 %, in milliseconds. */
 export interface Statistics { calls: number, errors: number, p50: number, p95: number, p99: number }
 
 const SHARES = [0.5, 0.95, 0.99]
