@@ -48,6 +48,18 @@ t.test('a file that never loads is named, and so is one that never ends', async 
   }
 })
 
+t.test('an error that nothing catches fails the test that runs, and no other', async t => {
+  const throwing = "await new Promise(resolve => { setImmediate(() => { setImmediate(resolve); throw new Error('lost') }) })"
+  const rejecting = "void Promise.reject(new Error('lost')); await new Promise(resolve => setImmediate(resolve))"
+  for (const work of [throwing, rejecting]) {
+    const source = `import t from 'tap'; t.test('first', async t => {}); t.test('second', async t => { await t.test('inner', async t => { ${work} }) }); t.test('third', async t => {})`
+    const { code, output } = await run(t.testdir({ 'a.test.js': source }))
+    t.not(code, 0)
+    t.match(output, /not ok \d+ - lost[^]*not ok \d+ - inner/)
+    t.strictSame(orderOf(output), ['first', 'third'])
+  }
+})
+
 t.test('a word that fits no test file is named', async t => {
   const child = spawn(process.execPath, [RUNNER, 'structure', 'no-such-word'], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close') as Promise<[number]>])

@@ -1,13 +1,16 @@
+import { failByUncaughtErrors } from './support/uncaught.js'
 import { readdirSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { measureThisProcessOnly } from './support/coverage.js'
+import { measureCoverage } from './support/coverage.js'
 import { noteFile, tellRunner } from './tell-runner.js'
 import { rememberAllTimers, rememberTimers, timersAwake } from './support/timers-awake.js'
 
 /** In milliseconds, for a test or for one step of it, if it has tests of its own. */
 const TEST_TIMEOUT = Number(process.env['TEST_TIMEOUT'] ?? 120_000)
 const EXIT_TIMEOUT = 10_000
+/** With this, a timer that keeps the process alive is named. It takes a tenth of the time of all tests. */
+const NAMES_TIMERS = process.env['TEST_TIMERS'] === 'yes'
 
 /** Where the test files are; a test of this file has its own. */
 const FOLDER = process.env['TEST_FOLDER'] === undefined ? new URL('.', import.meta.url) : pathToFileURL(`${process.env['TEST_FOLDER']}/`)
@@ -21,8 +24,12 @@ let awake: NodeJS.Timeout | undefined
 /** Runs one of several equal parts of the test files. Starting a process costs far more than a test does, so the files of a part share one. */
 export async function runPart (part: number, parts = Number(process.env['TEST_PARTS'] ?? 4)): Promise<void> {
   awake = setInterval(() => {}, TEST_TIMEOUT)
-  rememberTimers(EXIT_TIMEOUT)
-  measureThisProcessOnly()
+  if (NAMES_TIMERS) rememberTimers(EXIT_TIMEOUT)
+  const { TEST_COVERAGE: coverage } = process.env
+  if (coverage !== undefined) measureCoverage(coverage)
+  // Tests start processes that run tests.
+  delete process.env['TEST_COVERAGE']
+  failByUncaughtErrors(t)
   t.beforeEach(t => {
     if (t.options.timeout === undefined) t.setTimeout(TEST_TIMEOUT)
     startOutersAnew(t)
@@ -137,7 +144,7 @@ function finish (): void {
   clearInterval(awake)
   rememberAllTimers()
   if (loading) giveUp('A test file ended the run before all files were loaded: did it call plan or end on the root test?')
-  setTimeout(() => giveUp(`The tests are over, but the process stays alive: ${[...process.getActiveResourcesInfo(), ...timersAwake()].join('\n')}`), EXIT_TIMEOUT).unref()
+  setTimeout(() => giveUp(`The tests are over, but the process stays alive: ${[...process.getActiveResourcesInfo(), ...timersAwake()].join('\n')}${NAMES_TIMERS ? '' : '\nTEST_TIMERS=yes names the timers.'}`), EXIT_TIMEOUT).unref()
 }
 
 function giveUp (why: string): never {

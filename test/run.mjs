@@ -1,6 +1,7 @@
 // Runs the compiled tests. Words after the command choose the files whose path contains one of them; without words the fast tier is run,
 // with --slow the other one, and with --all both. With --where FILE it only prints which test files reach that product file.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +13,10 @@ import { where } from './where.mjs'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** How many processes share the files: most of them wait most of the time. */
 const PARTS = 4
+/** In seconds, for all tests of a part, on a machine that others use, too; test/all.ts limits each of them. */
+const TIMEOUT = 3_900
+/** Where `tap report` looks. */
+const COVERAGE = join(ROOT, '.tap/coverage')
 
 const [flags, words] = [process.argv.slice(2).filter(isFlag), process.argv.slice(2).filter(word => !isFlag(word))]
 if (flags[0] === '--where') {
@@ -33,29 +38,52 @@ const folder = mkdtempSync(join(tmpdir(), 'patchbay-tests-'))
 const report = new Report(join(folder, 'progress'))
 
 prepare()
+rmSync(COVERAGE, { recursive: true, force: true })
 
-const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', 'run', '--reporter=tap', `--jobs=${parts}`, ...coverage(), ...partFiles()], {
-  cwd: ROOT,
-  env: { ...process.env, TEST_FILES: words.join(' '), TEST_TIER: tier, TEST_PARTS: String(parts), TEST_PROGRESS: report.path, XDG_DATA_HOME: join(folder, 'data') },
-  stdio: ['ignore', 'pipe', 'inherit']
-})
-tap.stdout.pipe(report.parser())
-tap.on('close', code => {
-  const succeeded = report.end(code ?? tap.signalCode)
-  rmSync(folder, { recursive: true, force: true })
-  if (flags.includes('--times')) report.printTimes()
-  if (tier === 'fast') report.printLeftOut(files.filter(file => file.includes('.slow.test.')))
-  report.printTotals()
-  process.exitCode = succeeded ? 0 : 1
-})
+const running = Array.from({ length: parts }, (_, index) => runPart(index + 1))
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop(signal))
+const codes = await Promise.all(running.map(({ code }) => code))
+const hasCoverage = tier !== 'fast' || await checkCoverage()
+const succeeded = report.end(codes)
+rmSync(folder, { recursive: true, force: true })
+if (flags.includes('--times')) report.printTimes()
+if (tier === 'fast') report.printLeftOut(files.filter(file => file.includes('.slow.test.')))
+report.printTotals()
+process.exitCode = succeeded && hasCoverage ? 0 : 1
 
-/** The gate is for the fast tier; some of its files cannot reach what .taprc asks of all. */
-function coverage () {
-  return tier === 'fast' ? [] : ['--disable-coverage']
+/** Starts a process for one part of the files. */
+function runPart (part) {
+  const child = spawn(process.execPath, ['--enable-source-maps', `build/test/parts/${part}.js`], {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      ...tier === 'fast' && { TEST_COVERAGE: COVERAGE },
+      TAP: '1',
+      TAP_TIMEOUT: String(TIMEOUT),
+      TEST_FILES: words.join(' '),
+      TEST_TIER: tier,
+      TEST_PARTS: String(parts),
+      TEST_PROGRESS: report.path,
+      XDG_DATA_HOME: join(folder, 'data')
+    },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  child.stdout.pipe(report.parser())
+  return { child, code: once(child, 'close').then(([code, signal]) => code ?? signal) }
 }
 
-function partFiles () {
-  return Array.from({ length: parts }, (_, index) => `build/test/parts/${index + 1}.js`)
+function stop (signal) {
+  for (const { child } of running) child.kill(signal)
+  rmSync(folder, { recursive: true, force: true })
+  process.exit(1)
+}
+
+/** Prints the coverage; true when it is at least what .taprc asks for. The gate is for the fast tier: some of its files cannot reach it. */
+async function checkCoverage () {
+  const reporter = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', 'report', 'text-summary'], { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] })
+  const [code] = await once(reporter, 'close')
+  if (code !== 0) console.log('The coverage is less than .taprc asks for: "npm run coverage" shows the lines that are missing.')
+  return code === 0
 }
 
 function isFlag (word) {

@@ -3,32 +3,36 @@ import { createInterface } from 'node:readline'
 import { inspect } from 'node:util'
 import { Parser } from 'tap-parser'
 
-const EVERY = process.stdout.isTTY ? 1_000 : 60_000
+/** Clears the line of the terminal. */
+const CLEAR = '\r\x1b[K'
+
+/** How often a line says how far the run is, in milliseconds: on a terminal, where it replaces the one before, and elsewhere. */
+const EVERY = { terminal: 1_000, elsewhere: 60_000 }
 
 /**
- * Prints how a run goes. The processes that run the tests tell it of their files, tests and failures while they run; what tap itself prints comes
- * when a process has ended, and counts.
+ * Prints how a run goes. It reads what tap prints in the processes that run the tests, and they tell it of their files.
  */
 export class Report {
   /** The socket for the processes. */
   path
   #begun = performance.now()
   #count = { passed: 0, failed: 0, skipped: 0 }
-  #live = { passed: 0, failed: 0, files: 0, ended: new Set() }
+  #done = { files: 0, ended: new Set() }
   /** The file of each test on the root, by its title. */
   #files = new Map()
   #times = new Map()
-  #printed = new Set()
+  #out
   #server
   #timer
 
-  constructor (path) {
+  constructor (path, out = process.stdout) {
     this.path = path
+    this.#out = out
     this.#server = createServer(socket => this.#listen(socket)).listen(path).unref()
-    this.#timer = setInterval(() => this.#printProgress(), EVERY).unref()
+    this.#timer = setInterval(() => this.#printProgress(), out.isTTY ? EVERY.terminal : EVERY.elsewhere).unref()
   }
 
-  /** Takes what tap prints. */
+  /** Takes what tap prints in one process. */
   parser () {
     const parser = new Parser()
     parser.on('pass', () => { this.#count.passed++ })
@@ -42,19 +46,20 @@ export class Report {
     return parser
   }
 
-  /** Ends the report; true when tests ran, and none failed. */
-  end (code) {
+  /** Ends the report, with the exit codes of the processes; true when tests ran, and none failed. */
+  end (codes) {
     clearInterval(this.#timer)
     this.#server.close()
     const ran = this.#count.passed + this.#count.failed > 0
+    const bad = codes.filter(code => code !== 0)
     if (!ran) this.#print('No tests ran.')
-    else if (code !== 0 && this.#count.failed === 0) this.#print(`No test failed, but tap ended with ${code}.`)
-    return ran && code === 0 && this.#count.failed === 0
+    else if (bad.length > 0 && this.#count.failed === 0) this.#print(`No test failed, but a process of the tests ended with ${bad.join(' and ')}.`)
+    return ran && bad.length === 0 && this.#count.failed === 0
   }
 
   printTimes () {
-    const slowest = [...this.#times].sort(([, one], [, other]) => other - one)
-    for (const [file, ms] of slowest) this.#print(`${(ms / 1_000).toFixed(1).padStart(7)} s  ${file}`)
+    const slowest = [...this.#times].sort(([, one], [, other]) => other.cpu - one.cpu)
+    for (const [file, { ms, cpu }] of slowest) this.#print(`${seconds(ms)} s, CPU ${seconds(cpu)} s  ${file}`)
   }
 
   printLeftOut (files) {
@@ -68,42 +73,32 @@ export class Report {
   }
 
   #listen (socket) {
-    const parser = new Parser()
-    parser.on('pass', () => { this.#live.passed++ })
-    parser.on('fail', result => {
-      this.#live.failed++
-      this.#printFailure(result)
-    })
     socket.on('error', () => {})
-    createInterface({ input: socket }).on('line', line => this.#take(JSON.parse(line), parser))
+    createInterface({ input: socket }).on('line', line => this.#take(JSON.parse(line)))
   }
 
-  #take ({ tap, files, begun, ended, file, ms, isLast }, parser) {
-    if (tap !== undefined) parser.write(tap)
-    if (files !== undefined) this.#live.files += files.length
+  #take ({ files, begun, ended, file, ms, cpu, isLast }) {
+    if (files !== undefined) this.#done.files += files.length
     if (begun !== undefined) this.#files.set(begun, file)
     if (ended === undefined) return
-    this.#times.set(file, (this.#times.get(file) ?? 0) + ms)
-    if (isLast) this.#live.ended.add(file)
+    const before = this.#times.get(file) ?? { ms: 0, cpu: 0 }
+    this.#times.set(file, { ms: before.ms + ms, cpu: before.cpu + cpu })
+    if (isLast) this.#done.ended.add(file)
   }
 
   #printProgress () {
-    const { passed, failed, files, ended } = this.#live
+    const { passed, failed } = this.#count
+    const { files, ended } = this.#done
     const line = `… ${duration(performance.now() - this.#begun)}: ${ended.size} of ${files} files, ${passed} passed, ${failed} failed`
-    if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${line}`)
-    else console.log(line)
+    this.#out.write(this.#out.isTTY ? `${CLEAR}${line}` : `${line}\n`)
   }
 
   #skip ({ fullname }, why) {
     this.#count.skipped++
-    this.#print(`- ${titleOf(fullname)}${why === true ? '' : ` (${why})`}`)
+    this.#print(`- ${fullname}${why === true ? '' : ` (${why})`}`)
   }
 
-  // A failure is heard of twice: when it happens, and when its process has ended.
-  #printFailure ({ fullname, diag }) {
-    const title = titleOf(fullname)
-    if (this.#printed.has(title)) return
-    this.#printed.add(title)
+  #printFailure ({ fullname: title, diag }) {
     const { at, source, diff, stack, command, args, cwd, stdio, externalID, ...rest } = diag ?? {}
     const place = at?.fileName && `${at.fileName}:${at.lineNumber}:${at.columnNumber}`
     const details = [place, source, diff, stack, Object.keys(rest).length > 0 && inspect(rest, { depth: 8 })]
@@ -113,13 +108,8 @@ export class Report {
   }
 
   #print (text) {
-    if (process.stdout.isTTY) process.stdout.write('\r\x1b[K')
-    if (text !== '') console.log(text)
+    this.#out.write(`${this.#out.isTTY ? CLEAR : ''}${text}${text === '' ? '' : '\n'}`)
   }
-}
-
-function titleOf (fullname) {
-  return fullname.replace(/^build\/test\/parts\/\w+\.js > /, '')
 }
 
 function indent (text) {
@@ -129,4 +119,8 @@ function indent (text) {
 function duration (ms) {
   const seconds = Math.round(ms / 1_000)
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
+function seconds (ms) {
+  return (ms / 1_000).toFixed(1).padStart(7)
 }
