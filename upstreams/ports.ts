@@ -35,6 +35,8 @@ export interface UpstreamRequest {
   readonly cancellation?: Cancellation | undefined
   /** Undefined for requests of our own, such as lists. */
   readonly call?: RelayedCall | undefined
+  /** The caller on whose behalf it is sent, where it belongs to no call. */
+  readonly caller?: string | undefined
   /** True when the client wants progress. */
   readonly wantsProgress?: boolean | undefined
   /** The questions that the client can be asked, where capabilities are declared per request. */

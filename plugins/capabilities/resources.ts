@@ -47,7 +47,7 @@ export default fp(async (fastify, { maxUri, ...limits }: ResourceOptions) => {
   subscriptions.watchWith(async (uri, call) => {
     const { resources, watches } = parts.of(call.peer.view)
     const found = resources.find(uri)
-    return found !== undefined && scopes.allows(call, 'resources', found.resource.uri, found.resource) ? await watches.acquire(uri) : undefined
+    return found !== undefined && scopes.allows(call, 'resources', found.resource.uri, found.resource) ? await watches.acquire(uri, call.identity) : undefined
   })
   mcp.paginate('resources/list', 'resources', view => parts.of(view).fixedListing)
   mcp.paginate('resources/templates/list', 'resourceTemplates', view => parts.of(view).templateListing)

@@ -1,4 +1,5 @@
 import type { Call } from '../dispatch/call.js'
+import type { Identity } from '../wire/identity.js'
 import type { Params } from '../wire/jsonrpc.js'
 
 /** Answers a request with the result of an upstream, verbatim. Its errors stay errors. */
@@ -10,6 +11,8 @@ export interface Relayed {
   readonly relay?: Relay | undefined
   /** Answers `completion/complete` for it. */
   readonly relayCompletion?: Relay | undefined
+  /** Watches it at the upstream, on behalf of a caller; resolves to how to stop. */
+  readonly relayWatch?: ((uri: string, changed: () => void, identity: Identity) => Promise<() => void>) | undefined
   /** The alias of the upstream. */
   readonly upstream?: string | undefined
   /** The name, or URI, that it has in the operator's options such as `scopes` and `toolRates`, where it is listed by another one: in a view. */

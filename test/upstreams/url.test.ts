@@ -124,6 +124,28 @@ t.test('as many connections as the option says are used; further calls wait', as
   await Promise.all(calls)
 })
 
+t.test('subscriptions of one caller that are not answered leave connections to others', async t => {
+  const { url, got } = await startRawServer(t, item => {
+    const { method } = item.message
+    if (method === 'initialize') return sendJson(item, resultOf(item, { protocolVersion: '2025-11-25', capabilities: { tools: {}, resources: { subscribe: true } }, serverInfo: { name: 'raw', version: '1' } }))
+    if (method === 'server/discover') return end(item, 400)
+    if (method === 'resources/list') return sendJson(item, resultOf(item, { resources: [] }))
+    if (method === 'resources/templates/list') return sendJson(item, resultOf(item, { resourceTemplates: [{ uriTemplate: 'x://{id}', name: 'x' }] }))
+    if (method === 'tools/list') return sendJson(item, resultOf(item, { tools: [{ name: 'one', inputSchema: { type: 'object' } }] }))
+    if (method === 'tools/call') return sendJson(item, resultOf(item, { content: [] }))
+    return method !== 'resources/subscribe' && answerHandshake(item)
+  })
+  const app = await gatewayOf(t, url, { limits: { maxUpstreamSockets: 4 } })
+  await until(() => app.mcp.tools.get('up__one') !== undefined, 'the lists')
+  const [bob, ada] = [await createClient(app, { identity: { principal: 'bob', scopes: 'all' } }), await createClient(app, { identity: { principal: 'ada', scopes: 'all' } })]
+  t.teardown(() => { bob.close(); ada.close() })
+  const subscribed = Array.from({ length: 10 }, async (_, index) => await bob.request('resources/subscribe', { uri: `x://${index}` }))
+  await got.take('resources/subscribe')
+  t.same(await ada.request('tools/call', { name: 'up__one' }), { content: [] })
+  bob.close()
+  for (const outcome of await Promise.allSettled(subscribed)) t.equal(outcome.status, 'rejected')
+})
+
 t.test('a call that breaks off in the middle fails within a second, names the upstream, and is not sent twice', async t => {
   const { url, got } = await startRawServer(t, item => item.message.method !== 'tools/call' && answerModern(item))
   const connection = await connectionOf(await gatewayOf(t, url))

@@ -24,6 +24,8 @@ export interface PeerEvents {
 export interface Outgoing extends CallOptions {
   readonly method: string
   readonly params: Params
+  /** The caller on whose behalf it is sent, where it belongs to no call. */
+  readonly caller?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** True when progress goes to `call`; the token of the request is its id. */
   readonly wantsProgress?: boolean | undefined
@@ -103,8 +105,8 @@ export class UpstreamPeer {
     if (this.closed) return Promise.reject(errors.upstreamUnavailable(this.#alias, 'its connection has ended, and the request was not sent'))
     const refusal = cancelled(outgoing)
     if (refusal !== undefined) return refusal
-    const { method, params, headers, call } = outgoing
-    const channel = this.#open.channelFor({ id, method, params, version: revision?.stateless === true ? revision.version : undefined, headers, caller: call?.caller })
+    const { method, params, headers, call, caller = call?.caller } = outgoing
+    const channel = this.#open.channelFor({ id, method, params, version: revision?.stateless === true ? revision.version : undefined, headers, caller })
     return this.#requests.write(id, method, encodeRequestWith(id, method, json), channel, outgoing)
   }
 

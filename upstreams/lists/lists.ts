@@ -138,7 +138,7 @@ export class Lists {
     const { entry, entry: { alias } } = upstream
     const view = this.#gateway.views.open(alias)
     const { tools, prompts, resources } = view
-    const origin: UpstreamOrigin = new UpstreamOrigin(upstream, rank, this.#links, this.#reserved, () => lists)
+    const origin: UpstreamOrigin = new UpstreamOrigin(upstream, rank, this.#links, this.#reserved, this.#limits.callTimeout, () => lists)
     const lists: UpstreamLists = new UpstreamLists(upstream, this.#limits, {
       tools: new OfferedList('tools', origin, entry, this.#merged.tools, (hidden, shown) => tools.relay(hidden, shown)),
       prompts: new OfferedList('prompts', origin, entry, this.#merged.prompts, (hidden, shown) => prompts.relay(hidden, shown)),

@@ -1,7 +1,9 @@
 import type { Call } from '../../protocol/dispatch/call.js'
 import { codes, isMcpError } from '../../protocol/wire/errors.js'
+import type { Identity } from '../../protocol/wire/identity.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { Upstream } from '../ports.js'
+import { callerOf } from '../relay/client-of.js'
 import { relayRequest, type RelayOptions } from '../relay/relay-request.js'
 import type { Origin } from './offers/definitions.js'
 import type { ReservedNames } from './offers/reserved-names.js'
@@ -23,7 +25,7 @@ export class UpstreamOrigin implements Origin {
   readonly #lists: () => UpstreamLists
   rank: number
 
-  constructor (upstream: Upstream, rank: number, links: Links, reserved: ReservedNames, lists: () => UpstreamLists) {
+  constructor (upstream: Upstream, rank: number, links: Links, reserved: ReservedNames, timeout: number, lists: () => UpstreamLists) {
     this.alias = upstream.entry.alias
     this.scopes = upstream.entry.scopes
     this.rank = rank
@@ -31,7 +33,7 @@ export class UpstreamOrigin implements Origin {
     this.#links = links
     this.#reserved = reserved
     this.#lists = lists
-    this.subscriptions = new Subscriptions(() => { upstream.shared().catch(() => {}) }, () => lists().relistAll())
+    this.subscriptions = new Subscriptions({ alias: this.alias, timeout: upstream.entry.timeout ?? timeout, start: () => { upstream.shared().catch(() => {}) }, resumed: () => lists().relistAll() })
   }
 
   mayHave (uri: string): boolean {
@@ -61,7 +63,7 @@ export class UpstreamOrigin implements Origin {
     }
   }
 
-  async watch (uri: string, changed: () => void): Promise<() => void> {
-    return await this.subscriptions.watch(uri, changed)
+  async watch (uri: string, changed: () => void, identity: Identity): Promise<() => void> {
+    return await this.subscriptions.watch(uri, changed, callerOf({ identity }))
   }
 }

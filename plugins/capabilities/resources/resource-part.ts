@@ -6,6 +6,7 @@ import { ResourceSet, type FoundResource } from '../../../protocol/definitions/r
 import { Subscribers } from '../../../protocol/definitions/subscriptions/subscribers.js'
 import { WatchCount } from '../../../protocol/definitions/subscriptions/watch-count.js'
 import type { CacheHints } from '../../../protocol/revisions/revision.js'
+import type { Identity } from '../../../protocol/wire/identity.js'
 import type { Peer } from '../../../protocol/peer/peer.js'
 import type { Mcp } from '../../core/mcp.js'
 import type { Listing } from '../pagination.js'
@@ -60,11 +61,9 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
   const resources = new ResourceSet(maxUri, observers.reporter('resources'))
   const { fixed, templates } = resources
   const listeners = new Listeners<[mayKnow?: MayKnow]>(observers.reporter('resources.listChanged'))
-  const watches = new WatchCount(async uri => {
+  const watches = new WatchCount(async (uri, identity) => {
     const found = resources.find(uri)
-    if (found === undefined) return undefined
-    const { watch } = found.resource
-    return watch === undefined ? () => {} : await watch(uri, () => updated(uri))
+    return found === undefined ? undefined : await startWatch(found.resource, uri, () => updated(uri), identity)
   })
   const subscribers = new Subscribers(watches)
   let findUnlisted: FindUnlisted = () => undefined
@@ -114,6 +113,11 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
     for (const peer of subscribers.of(uri)) if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
     subscriptions.updated(uri, mayKnow, view)
   }
+}
+
+async function startWatch ({ watch, relayWatch }: Resource, uri: string, changed: () => void, identity: Identity): Promise<(() => void) | undefined> {
+  if (relayWatch !== undefined) return await relayWatch(uri, changed, identity)
+  return watch === undefined ? () => {} : await watch(uri, changed)
 }
 
 const isByTemplateOfUpstream = ({ resource: { upstream, template } }: FoundResource): boolean => upstream !== undefined && template !== undefined

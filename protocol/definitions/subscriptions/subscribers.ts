@@ -41,7 +41,7 @@ export class Subscribers {
     let release: (() => void) | undefined
     const find = async (): Promise<boolean> => {
       try {
-        release = await this.#watches.acquire(uri)
+        release = await this.#watches.acquire(uri, peer.identity)
         return release !== undefined
       } finally {
         if (release === undefined && peers.get(peer) === subscription) this.remove(uri, peer)

@@ -1,9 +1,11 @@
+import type { Identity } from '../../wire/identity.js'
+
 type Stop = () => void
 
-/** Starts watching a URI; undefined when there is nothing to watch. */
-export type StartWatch = (uri: string) => Promise<Stop | undefined>
+/** Starts watching a URI, for the caller who was the first to want it; undefined when there is nothing to watch. */
+export type StartWatch = (uri: string, identity: Identity) => Promise<Stop | undefined>
 
-interface Watched { count: number, stopped: boolean, stop: Promise<Stop | undefined> }
+interface Watched { readonly identity: Identity, count: number, stopped: boolean, stop: Promise<Stop | undefined> }
 
 /** Watches each URI once, while at least one subscription has acquired it. */
 export class WatchCount {
@@ -15,8 +17,8 @@ export class WatchCount {
   }
 
   /** Returns a function that releases it; undefined when there is nothing to watch. Rejects when the watch fails to start. */
-  async acquire (uri: string): Promise<Stop | undefined> {
-    const watched = this.#watched.get(uri) ?? { count: 0, stopped: false, stop: this.#watch(uri) }
+  async acquire (uri: string, identity: Identity): Promise<Stop | undefined> {
+    const watched = this.#watched.get(uri) ?? { identity, count: 0, stopped: false, stop: this.#watch(uri, identity) }
     this.#watched.set(uri, watched)
     watched.count++
     let acquired = true
@@ -39,7 +41,7 @@ export class WatchCount {
     for (const [uri, watched] of this.#watched) {
       if (!concerns(uri)) continue
       watched.stop.then(end => end?.()).catch(() => {})
-      watched.stop = this.#watch(uri).catch(() => undefined)
+      watched.stop = this.#watch(uri, watched.identity).catch(() => undefined)
     }
   }
 

@@ -6,6 +6,7 @@ import { mirrorParams, mirrorsOf, type Mirror } from '../../../protocol/http/mir
 import type { CallToolResult } from '../../../protocol/wire/content.js'
 import type { Schema } from '../../../protocol/schema/schema.js'
 import { errors } from '../../../protocol/wire/errors.js'
+import type { Identity } from '../../../protocol/wire/identity.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Entry } from '../reading/kinds.js'
@@ -24,8 +25,8 @@ export interface Origin extends Owner {
   relist (name: string): Promise<Entry | undefined>
   /** Relays `completion/complete`, where the upstream has it. */
   complete (params: Params, call: Call): Promise<Record<string, unknown>>
-  /** Watches a resource of the upstream; resolves to how to stop. */
-  watch (uri: string, changed: () => void): Promise<() => void>
+  /** Watches a resource of the upstream on behalf of a caller; resolves to how to stop. */
+  watch (uri: string, changed: () => void, identity: Identity): Promise<() => void>
 }
 
 /** A tool of an upstream under a name of ours, as it is `listed`. Its schemas are never compiled. */

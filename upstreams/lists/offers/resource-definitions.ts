@@ -54,7 +54,8 @@ function relayedReading (origin: Origin, originalOf: (uri: string) => string): O
     cache: {},
     complete: {},
     list: undefined,
-    watch: async (uri, changed) => await origin.watch(originalOf(uri), changed),
+    watch: undefined,
+    relayWatch: async (uri, changed, identity) => await origin.watch(originalOf(uri), changed, identity),
     relay,
     read: async (uri, _variables, call) => (await relay({ uri } satisfies Params, call)).contents as ResourceContents[]
   }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { growingDelay } from '../../../lib/time.js'
+import { isObject } from '../../../protocol/wire/json.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Connection } from '../../ports.js'
 
@@ -10,7 +11,7 @@ const ACKNOWLEDGE_WITHIN = 5_000
 const RETRY = { first: 500, longest: 30_000 }
 
 /**
- * The one `subscriptions/listen` of a connection to a stateless upstream. When something else is wanted, a new request is sent and
+ * One lasting `subscriptions/listen` of a connection to a stateless upstream. When something else is wanted, a new request is sent and
  * acknowledged before the former one ends, so that nothing is lost in between.
  */
 export class ListenStream {
@@ -54,7 +55,7 @@ export class ListenStream {
     const next = { wanted, end: new AbortController() }
     this.#open = next
     this.#isBeginning = true
-    const settle = this.#onAcknowledged(isOpen => {
+    const settle = this.#onAcknowledged(wanted, isOpen => {
       this.#isBeginning = false
       former?.end.abort()
       if (isOpen) this.#begun()
@@ -74,7 +75,7 @@ export class ListenStream {
   }
 
   /** Runs `settled` once: with true when the request is acknowledged or has been open for long, or with what the returned function is given. */
-  #onAcknowledged (settled: (isOpen: boolean) => void): (isOpen: boolean) => void {
+  #onAcknowledged (wanted: Params, settled: (isOpen: boolean) => void): (isOpen: boolean) => void {
     let isSettled = false
     const settle = (isOpen: boolean): void => {
       if (isSettled) return
@@ -83,7 +84,7 @@ export class ListenStream {
       off()
       settled(isOpen)
     }
-    const off = this.#connection.onNotification(method => { if (method === ACKNOWLEDGED) settle(true) })
+    const off = this.#connection.onNotification((method, { notifications }) => { if (method === ACKNOWLEDGED && isOf(wanted, notifications)) settle(true) })
     const timer = setTimeout(() => settle(true), ACKNOWLEDGE_WITHIN).unref()
     return settle
   }
@@ -97,4 +98,11 @@ export class ListenStream {
       this.#renew()
     }, wait).unref()
   }
+}
+
+/** True when what is acknowledged is of this request, and not of another of the connection: no two of them have a URI in common. */
+function isOf ({ resourceSubscriptions: wanted = [] }: Params, acknowledged: unknown): boolean {
+  if (!isObject(acknowledged) || !Array.isArray(wanted)) return true
+  const [first] = Array.isArray(acknowledged.resourceSubscriptions) ? acknowledged.resourceSubscriptions as unknown[] : []
+  return first === undefined ? wanted.length === 0 : wanted.includes(first)
 }

@@ -1,34 +1,43 @@
 import { callEach } from '../../../lib/listeners.js'
-import { isObject } from '../../../protocol/wire/json.js'
-import type { Params } from '../../../protocol/wire/jsonrpc.js'
+import { errors } from '../../../protocol/wire/errors.js'
+import { QueueShares } from '../../../transports/client/queue-shares.js'
 import type { Connection } from '../../ports.js'
-import { ListenStream } from './listen-stream.js'
+import { canSubscribe, ListenStreams } from './listen-streams.js'
 
-interface Watched { readonly listeners: Set<() => void>, begun: Promise<void> }
+/** How much of an upstream clients watch together, in characters of URIs, each counted with so many more. */
+const MAX_TEXT = 1_048_576
+const EXTRA = 100
 
-const FLAGS = { tools: 'toolsListChanged', prompts: 'promptsListChanged', resources: 'resourcesListChanged' } as const
+interface Watched { readonly listeners: Set<() => void>, readonly caller: string, readonly counted: number, begun: Promise<void> }
+
+export interface SubscriptionsOptions {
+  readonly alias: string
+  /** How long the upstream has to answer, in milliseconds. */
+  readonly timeout: number
+  /** Opens a connection when there is none. */
+  readonly start: () => void
+  /** Runs when list changes may have been missed. */
+  readonly resumed: () => void
+}
 
 /** The resources of one upstream that clients watch: one subscription for each URI, made again on every new connection. */
 export class Subscriptions {
-  readonly #start: () => void
-  readonly #resumed: () => void
+  readonly #options: SubscriptionsOptions
   readonly #watched = new Map<string, Watched>()
+  readonly #shares = new QueueShares(MAX_TEXT)
   #connection: Connection | undefined
-  #stream: ListenStream | undefined
+  #streams: ListenStreams | undefined
 
-  /** `start` opens a connection when there is none; `resumed` runs when list changes may have been missed. */
-  constructor (start: () => void, resumed: () => void) {
-    this.#start = start
-    this.#resumed = resumed
+  constructor (options: SubscriptionsOptions) {
+    this.#options = options
   }
 
-  /** Calls `changed` for each update until the returned function is called. Rejects when the upstream refuses the subscription. */
-  async watch (uri: string, changed: () => void): Promise<() => void> {
+  /** Calls `changed` for each update until the returned function is called. Rejects when the upstream refuses the subscription, or the caller has too many. */
+  async watch (uri: string, changed: () => void, caller: string): Promise<() => void> {
     const known = this.#watched.get(uri)
-    const watched = known ?? { listeners: new Set(), begun: Promise.resolve() }
+    const watched = known ?? this.#add(uri, caller)
     watched.listeners.add(changed)
-    this.#watched.set(uri, watched)
-    if (known === undefined) watched.begun = this.#subscribe(uri)
+    if (known === undefined) watched.begun = this.#subscribe(uri, caller)
     const stop = (): void => this.#remove(uri, watched, changed)
     await watched.begun.catch((error: unknown) => {
       stop()
@@ -41,61 +50,58 @@ export class Subscriptions {
   attach (connection: Connection): void {
     const isAgain = this.#connection !== undefined
     this.#connection = connection
-    this.#stream?.close()
-    this.#stream = connection.revision.stateless ? new ListenStream(connection, () => this.#missed()) : undefined
+    this.#streams?.close()
+    this.#streams = connection.revision.stateless ? new ListenStreams(connection, this.#options.resumed, uri => this.#notify(uri)) : undefined
     connection.onNotification((method, { uri }) => {
       if (method === 'notifications/resources/updated' && typeof uri === 'string') this.#notify(uri)
     })
-    if (this.#stream !== undefined) this.#listen()
-    else for (const uri of this.#watched.keys()) this.#subscribe(uri).catch(() => {})
+    for (const [uri, { caller }] of this.#watched) this.#subscribe(uri, caller).catch(() => {})
     // Updates may have been missed while there was no connection.
     if (isAgain) for (const uri of this.#watched.keys()) this.#notify(uri)
   }
 
   close (): void {
-    this.#stream?.close()
+    this.#streams?.close()
     this.#watched.clear()
+  }
+
+  #add (uri: string, caller: string): Watched {
+    const counted = this.#shares.enter(caller, uri.length + EXTRA)
+    if (counted === undefined) throw errors.upstreamUnavailable(this.#options.alias, 'this caller watches too many of its resources already, and others need their share; end some subscriptions')
+    const watched = { listeners: new Set<() => void>(), caller, counted, begun: Promise.resolve() }
+    this.#watched.set(uri, watched)
+    return watched
   }
 
   #notify (uri: string): void {
     callEach(this.#watched.get(uri)?.listeners ?? [], () => {})
   }
 
-  #missed (): void {
-    this.#resumed()
-    for (const uri of this.#watched.keys()) this.#notify(uri)
-  }
-
-  async #subscribe (uri: string): Promise<void> {
+  async #subscribe (uri: string, caller: string): Promise<void> {
     const connection = this.#connection
-    if (connection === undefined || connection.closed) this.#start()
-    else if (this.#stream !== undefined) this.#listen()
-    else if (canSubscribe(connection)) await connection.request({ method: 'resources/subscribe', params: { uri } })
+    if (connection === undefined || connection.closed) this.#options.start()
+    else if (this.#streams !== undefined) this.#streams.add(uri)
+    else if (canSubscribe(connection)) await this.#request(connection, 'resources/subscribe', uri, caller)
   }
 
   #remove (uri: string, watched: Watched, changed: () => void): void {
     if (!watched.listeners.delete(changed) || watched.listeners.size > 0 || this.#watched.get(uri) !== watched) return
     this.#watched.delete(uri)
+    this.#shares.leave(watched.caller, watched.counted)
     const connection = this.#connection
     if (connection === undefined || connection.closed) return
-    if (this.#stream !== undefined) this.#listen()
-    else if (canSubscribe(connection)) connection.request({ method: 'resources/unsubscribe', params: { uri } }).catch(() => {})
+    if (this.#streams !== undefined) this.#streams.remove(uri)
+    else if (canSubscribe(connection)) this.#request(connection, 'resources/unsubscribe', uri, watched.caller).catch(() => {})
   }
 
-  #listen (): void {
-    const connection = this.#connection
-    if (connection === undefined) return
-    const uris = canSubscribe(connection) ? [...this.#watched.keys()] : []
-    this.#stream?.want({ ...wantedLists(connection), ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }) })
+  /** A request that is never answered must not keep its connection for ever, nor those of other callers meanwhile. */
+  async #request (connection: Connection, method: string, uri: string, caller: string): Promise<void> {
+    const { alias, timeout } = this.#options
+    const signal = AbortSignal.timeout(timeout)
+    try {
+      await connection.request({ method, params: { uri }, caller, signal })
+    } catch (error) {
+      throw signal.aborted ? errors.upstreamFailed(alias, `it did not answer ${method} within ${timeout} ms`) : error
+    }
   }
-}
-
-const canSubscribe = ({ server: { capabilities: { resources } } }: Connection): boolean => isObject(resources) && resources.subscribe === true
-
-function wantedLists ({ server: { capabilities } }: Connection): Params {
-  const wanted = Object.entries(FLAGS).filter(([name]) => {
-    const capability = capabilities[name]
-    return isObject(capability) && capability.listChanged === true
-  })
-  return Object.fromEntries(wanted.map(([, flag]) => [flag, true]))
 }
