@@ -25,7 +25,7 @@ import hops from './plugins/core/hops.js'
 import views from './plugins/core/views.js'
 import watch from './plugins/observability/watch.js'
 import health from './plugins/core/health.js'
-import inquiries from './plugins/core/inquiries.js'
+import nodeCalls from './plugins/core/node-calls.js'
 import files from './plugins/builtin/files.js'
 import unavailable from './plugins/core/unavailable.js'
 import lifecycle from './plugins/capabilities/handshake.js'
@@ -190,7 +190,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: FlatOptions & 
     limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>),
     challenge: scopes => scopeChallenge(fastify, options, scopes)
   })
-  await fastify.register(inquiries)
+  await fastify.register(nodeCalls)
   await fastify.register(unavailable)
   if (options.audit) await fastify.register(audit)
   await fastify.register(tracing, { traces: options.traces })

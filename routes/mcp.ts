@@ -12,7 +12,7 @@ import { serveWebSocket, type WebSocketOptions } from '../transports/websocket/s
 import type { Route } from './paths.js'
 import { addViewRoutes } from './views.js'
 
-export default fp(mcpRoutes, { name: 'patchbay-mcp-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-auth', 'patchbay-inquiries', 'patchbay-connections', 'patchbay-event-streams', 'patchbay-sessions', 'patchbay-views'] })
+export default fp(mcpRoutes, { name: 'patchbay-mcp-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-auth', 'patchbay-node-calls', 'patchbay-connections', 'patchbay-event-streams', 'patchbay-sessions', 'patchbay-views'] })
 
 /** `/mcp`, and `/mcp/ALIAS` for one upstream: Streamable HTTP in every revision, and WebSocket. */
 async function mcpRoutes (app: FastifyInstance, options: WebSocketOptions): Promise<void> {

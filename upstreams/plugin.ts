@@ -70,7 +70,6 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     get: alias => upstreams?.get(alias)
   })
   mcp.onDrain(() => upstreams?.drain())
-  mcp.dispatcher.lifecycle.awaitAtDrain(async () => await upstreams?.finished())
   // After the calls in flight were waited for, which is done before this hook.
   fastify.addHook('onClose', async () => {
     isEnding = true
@@ -83,7 +82,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     upstreams = new Upstreams({
       clientInfo: mcp.dispatcher.server.info,
       values: mcp.store.values,
-      nodes: mcp.store.nodes,
+      nodeCalls: mcp.nodeCalls,
       gateway: mcp,
       log,
       options,
@@ -96,7 +95,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     })
     mcp.dispatcher.awaitTargetsWith(call => upstreams?.awaitedBy(call))
   }
-}, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-handshake', 'patchbay-health', 'patchbay-prompts', 'patchbay-resources', 'patchbay-tools', 'patchbay-views'] })
+}, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-handshake', 'patchbay-health', 'patchbay-node-calls', 'patchbay-prompts', 'patchbay-resources', 'patchbay-tools', 'patchbay-views'] })
 
 function stopTimeoutOf ({ stdio, upstreamStopTimeout, upstreamQuickStopTimeout }: UpstreamOptions, isEnding: boolean): number {
   return isEnding && stdio ? Math.min(upstreamStopTimeout, upstreamQuickStopTimeout) : upstreamStopTimeout

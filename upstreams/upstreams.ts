@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { Semaphore } from '../lib/semaphore.js'
 import type { Call } from '../protocol/dispatch/call.js'
-import type { Nodes } from '../protocol/nodes/nodes.js'
+import type { NodeCalls } from '../protocol/nodes/node-calls.js'
 import type { Implementation } from '../protocol/revisions/revision.js'
 import type { Values } from '../protocol/store.js'
 import { connect } from './connection/connection.js'
@@ -14,7 +14,8 @@ import type { ListGateway } from './lists/gateway.js'
 import type { ListLimits } from './lists/limits.js'
 import { Lists } from './lists/lists.js'
 import type { ConnectionLog, Repair, Upstream, UpstreamStatus } from './ports.js'
-import { openParking, type Parking } from './relay/parking/parking.js'
+import { openParking } from './relay/parking/forwarded-rounds.js'
+import type { ParkedCalls } from './relay/parking/parked-calls.js'
 import { redactingLog, redactor, type Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
 import type { SupervisorLog } from './supervision/supervisor.js'
@@ -49,7 +50,7 @@ export interface UpstreamOptions extends Omit<DialOptions, 'stopTimeout' | 'repl
 export interface UpstreamHost {
   readonly clientInfo: Implementation
   readonly values: Values
-  readonly nodes: Nodes
+  readonly nodeCalls: NodeCalls
   /** Where the lists of upstreams go. */
   readonly gateway: ListGateway
   readonly log: ConnectionLog & SupervisorLog
@@ -71,13 +72,13 @@ export class Upstreams {
   #closed = false
   readonly #hopOf = createHops()
   readonly #starts: Semaphore
-  readonly #parking: Parking
+  readonly #parked: ParkedCalls
   readonly #lists: Lists
 
   constructor (host: UpstreamHost) {
     this.#host = host
     this.#starts = new Semaphore(host.options.maxUpstreamStarts)
-    this.#parking = openParking(host.options, host.nodes)
+    this.#parked = openParking(host.options, host.nodeCalls)
     this.#lists = new Lists(host.gateway, host.values, host.options, host.log, this.#hopOf)
   }
 
@@ -116,12 +117,7 @@ export class Upstreams {
 
   /** The gateway begins to shut down: calls that wait for answers of clients are not waited for. */
   drain (): void {
-    this.#parking.calls.end('the server is shutting down')
-  }
-
-  /** Settles when no client is being served whose request reached another node. */
-  async finished (): Promise<void> {
-    await this.#parking.finished()
+    this.#parked.end('the server is shutting down')
   }
 
   /** Ends all at once: the gateway has waited for its calls. */
@@ -129,7 +125,6 @@ export class Upstreams {
     this.#closed = true
     await this.#configuring
     this.#lists.close()
-    this.#parking.close()
     this.drain()
     // Parked calls are cancelled in the next turn.
     await setImmediate()
@@ -182,7 +177,7 @@ export class Upstreams {
       }),
       starts: this.#starts,
       limits: limitsOf(options),
-      parked: this.#parking.calls,
+      parked: this.#parked,
       lastLines: count => lastLines(count).map(redact),
       redact,
       log

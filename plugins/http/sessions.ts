@@ -15,13 +15,12 @@ declare module '../core/mcp.js' {
 /** Serves the sessions of stateful HTTP clients as long as the server runs, and leaves them in the store when it closes. */
 export default fp(async (fastify, limits: SessionLimits) => {
   const { mcp, log } = fastify
-  const { dispatcher, store, health, pressure, resources, inquiries } = mcp
+  const { dispatcher, store, health, pressure, resources, nodeCalls } = mcp
   let lastLoggedError: string | undefined
 
   const sessions = new SessionRegistry(limits, {
     store: store.sessions,
-    nodes: store.nodes,
-    inquiries,
+    nodeCalls,
     // A disk writes the events of one turn together; in Redis each of them is a command. A gateway that restarts has to find them on its disk.
     defersAnnouncements: store.kind === 'redis',
     decode: text => dispatcher.decode(text),
@@ -55,7 +54,7 @@ export default fp(async (fastify, limits: SessionLimits) => {
     offStoreFailure()
     sessions.close()
   })
-}, { name: 'patchbay-sessions', dependencies: ['patchbay-mcp', 'patchbay-inquiries', 'patchbay-health', 'patchbay-pressure', 'patchbay-resources'] })
+}, { name: 'patchbay-sessions', dependencies: ['patchbay-mcp', 'patchbay-node-calls', 'patchbay-health', 'patchbay-pressure', 'patchbay-resources'] })
 
 /** The machine and where the server listens on it: no two nodes have the same. */
 function nodeAddress (fastify: FastifyInstance): string {

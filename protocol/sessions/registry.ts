@@ -6,7 +6,7 @@ import type { StoredSession } from '../store.js'
 import { errors, type McpError } from '../wire/errors.js'
 import type { Identity } from '../wire/identity.js'
 import type { Request } from '../wire/jsonrpc.js'
-import { Forwarder } from './forwarder.js'
+import { openForwarder } from './forwarder.js'
 import type { RegistryPorts, SessionLimits } from './registry-ports.js'
 import { SessionRestorer } from './restorer.js'
 import type { Session } from './session.js'
@@ -32,16 +32,15 @@ export class SessionRegistry {
   readonly #off: Array<() => void>
 
   constructor (limits: SessionLimits, ports: RegistryPorts) {
-    const { store, onTrouble } = ports
+    const { store, nodeCalls, onTrouble } = ports
     this.checkStore = ports.checkStore
     this.#limits = limits
     this.#ports = ports
     // Touched at every sweep, so it has to stay for one interval longer than a session may be idle.
     this.#stored = new StoredSessions(store, limits.sessionIdle + sweepInterval(limits.sessionIdle), limits.maxSessionsPerPrincipal)
-    const forwarder = new Forwarder({ ...ports, find: id => this.#table.get(id) })
-    ports.inquiries.on('refresh', async ({ session }) => await this.#refreshServed(session))
-    ports.inquiries.on('handover', async ({ session }) => this.#table.get(session)?.takeWaiting())
-    this.#loader = new SessionLoader({ ...ports, forward: (session, message) => forwarder.forward(session, message) })
+    nodeCalls.on('refresh', async ({ session }) => await this.#refreshServed(session))
+    nodeCalls.on('handover', async ({ session }) => this.#table.get(session)?.takeWaiting())
+    this.#loader = new SessionLoader({ ...ports, forward: openForwarder({ ...ports, find: id => this.#table.get(id) }) })
     this.#restorer = new SessionRestorer({
       stored: this.#stored,
       served: id => this.#table.get(id),
@@ -56,12 +55,11 @@ export class SessionRegistry {
       end: session => this.#endQuietly(session, 'the session was idle for too long'),
       save: session => { void this.#save(session) },
       checkHomes: () => { void this.#loader.markOrphans(this.#table.values()) },
-      isAlive: ports.nodes.self === undefined ? undefined : async node => await ports.nodes.isAlive(node),
-      losesNews: ports.nodes.losesMessages === true,
+      isAlive: nodeCalls.nodes.self === undefined ? undefined : async node => await nodeCalls.nodes.isAlive(node),
+      losesNews: nodeCalls.nodes.losesMessages === true,
       onTrouble
     })
     this.#off = [
-      forwarder.start(),
       store.onChange(id => this.#onChange(id)),
       store.onNews((id, stream, news) => this.#table.get(id)?.receive(stream, news))
     ]

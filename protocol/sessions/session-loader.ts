@@ -1,29 +1,28 @@
-import type { Inquiries } from '../nodes/inquiries.js'
-import type { Nodes } from '../nodes/nodes.js'
+import type { NodeCalls } from '../nodes/node-calls.js'
 import type { Peer } from '../peer/peer.js'
 import type { PeerOptions } from '../peer/peer-options.js'
 import { STANDALONE, type SessionStore, type StoredSession } from '../store.js'
-import type { Notification, Response } from '../wire/jsonrpc.js'
 import { announceAnyChange, announcementsIn } from './announcements.js'
+import type { Forward } from './forwarder.js'
 import { Session } from './session.js'
 import { sessionFrom } from './stored/stored-session.js'
 
-/** How long the announcements that another node has left are waited for, in milliseconds: no client waits for that. */
+/** How long a home is waited for that reads a session again, and one that hands over its announcements, for which no client waits. In milliseconds. */
+const REFRESH_TIMEOUT = 500
 const HANDOVER_TIMEOUT = 3_000
 /** How often a home is looked up that moves meanwhile. */
 const TRIES = 2
 
 export interface LoaderPorts {
   store: SessionStore
-  nodes: Nodes
-  inquiries: Inquiries
+  nodeCalls: NodeCalls
   /** True when a change of a list must not be written for every session without a client. */
   defersAnnouncements: boolean
   /** Subscribes a peer to a resource again, or ends that, because it is stored so. */
   subscribe: (uri: string, peer: Peer) => Promise<void>
   unsubscribe: (uri: string, peer: Peer) => void
   /** Passes on what a client sent about a request that is not here. */
-  forward: (session: Session, message: Response | Notification) => Promise<void> | undefined
+  forward: Forward
   /** Takes errors of the store that no client gets as a response. */
   onTrouble: (error: unknown) => void
 }
@@ -64,7 +63,7 @@ export class SessionLoader {
 
   /** Has those sessions read again before their next use whose homes have died, so that this node becomes their home. */
   async markOrphans (sessions: Iterable<Session>): Promise<void> {
-    const { nodes, onTrouble } = this.#ports
+    const { nodeCalls: { nodes }, onTrouble } = this.#ports
     const byHome = new Map<string, Session[]>()
     for (const session of sessions) {
       const { home, isHome } = session
@@ -90,8 +89,8 @@ export class SessionLoader {
   }
 
   #connect (session: Session): Session {
-    const { nodes, forward, onTrouble } = this.#ports
-    if (nodes.self === undefined) return session
+    const { nodeCalls, forward, onTrouble } = this.#ports
+    if (nodeCalls.nodes.self === undefined) return session
     session.peer.forward = message => forward(session, message)
     session.onJoin = () => { void this.#subscribeAll(session.peer) }
     session.onHome = previous => { this.#takeOver(session, previous).catch(onTrouble).finally(() => session.endJoining()) }
@@ -105,11 +104,11 @@ export class SessionLoader {
 
   /** Makes the home of a session know what has changed in it, so that it announces accordingly from now on. */
   async informHome (session: Session): Promise<void> {
-    const { nodes, inquiries, store } = this.#ports
+    const { nodeCalls, store } = this.#ports
     for (let tries = 0; tries < TRIES && !session.isHome && session.home !== undefined; tries++) {
       const { home } = session
-      const answer = await inquiries.ask(home, { kind: 'refresh', session: session.id })
-      if (answer === true || (answer === undefined && await nodes.isAlive(home))) return
+      const { outcome, answer } = await nodeCalls.request(home, 'refresh', { session: session.id }, { timeout: REFRESH_TIMEOUT })
+      if (answer === true || (outcome !== 'answered' && await nodeCalls.nodes.isAlive(home))) return
       if (await this.#moveHome(session, home)) return await this.subscribe(session)
       session.home = (await store.load(session.id))?.home
     }
@@ -117,7 +116,7 @@ export class SessionLoader {
 
   // A stream that was opened here after the record was read has made this node the home.
   async #findHome (session: Session, home: string | undefined): Promise<void> {
-    const { store, nodes } = this.#ports
+    const { store, nodeCalls: { nodes } } = this.#ports
     session.isHome = home === nodes.self || (session.isHome && session.hasStream && await store.isReader(session.id, STANDALONE))
     session.home = session.isHome ? nodes.self : home
     if (!session.isHome && (home === undefined || !await nodes.isAlive(home))) await this.#moveHome(session, home)
@@ -127,18 +126,18 @@ export class SessionLoader {
   async #moveHome (session: Session, previous: string | undefined): Promise<boolean> {
     if (!await this.#ports.store.moveHome(session.id, previous)) return false
     session.isHome = true
-    session.home = this.#ports.nodes.self
+    session.home = this.#ports.nodeCalls.nodes.self
     announceAnyChange(session.peer)
     return true
   }
 
   /** The client reads its stream here now: what the node before has not announced is announced here. */
   async #takeOver (session: Session, previous: string | undefined): Promise<void> {
-    const { inquiries, nodes } = this.#ports
-    session.home = nodes.self
+    const { nodeCalls } = this.#ports
+    session.home = nodeCalls.nodes.self
     await this.subscribe(session)
     if (previous === undefined) return
-    const left = announcementsIn(await inquiries.ask(previous, { kind: 'handover', session: session.id }, HANDOVER_TIMEOUT))
+    const left = announcementsIn((await nodeCalls.request(previous, 'handover', { session: session.id }, { timeout: HANDOVER_TIMEOUT })).answer)
     if (left === undefined) announceAnyChange(session.peer)
     else for (const { text, method } of left) session.emit(text, method)
   }
@@ -150,7 +149,7 @@ export class SessionLoader {
 
   /** The ids of our requests to clients name the node that waits for the answer. */
   get #idPrefix (): Pick<PeerOptions, 'requestIdPrefix'> {
-    const { self } = this.#ports.nodes
+    const { self } = this.#ports.nodeCalls.nodes
     return self === undefined ? {} : { requestIdPrefix: `${self}-` }
   }
 }

@@ -32,23 +32,26 @@ onSharedRedis(t, (t, share) => {
   })
 })
 
+const passed = (body: object): string => JSON.stringify({ kind: 'broadcast', request: { kind: 'passed', body } })
+
 /** Texts that are no messages of nodes, or concern what is not there. */
 function brokenTexts (session: string, question: string): string[] {
   const answer = JSON.stringify({ jsonrpc: '2.0', id: question, result: { action: 'accept', content: { name: 'Mallory' } } })
   const messages = [
-    '', '{', 'null', '[]', '7', '"text"', '{}', LONG, JSON.stringify({ kind: 'passed', session, text: answer, long: LONG }),
-    ...[undefined, null, 7, {}, [], 'unknown', '__proto__', 'constructor', 'toString'].map(kind => JSON.stringify({ kind, session, text: answer, number: 1, numbers: [1] })),
-    ...[7, null, {}, [session]].map(wrong => JSON.stringify({ kind: 'passed', session: wrong, text: answer })),
-    ...[7, null, {}].map(wrong => JSON.stringify({ kind: 'passed', session, principal: wrong ?? 7, text: answer })),
-    ...[7, null, {}, '', '{', '[]', 'null', '[{}]', LONG.slice(0, 60_000)].map(text => JSON.stringify({ kind: 'passed', session, text })),
-    JSON.stringify({ kind: 'passed', session, text: JSON.stringify({ jsonrpc: '2.0', id: 9, method: 'tools/call', params: { name: 'increment_counter' } }) }),
-    JSON.stringify({ kind: 'passed', session, text: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: {} } }) }),
-    JSON.stringify({ kind: 'passed', session, text: `[${answer}]` }),
-    JSON.stringify({ kind: 'passed', session, principal: 'mallory', text: answer }),
-    JSON.stringify({ kind: 'passed', session: 'none', text: answer }),
-    ...['question', 'answer', 'asker', 'answerer', 'waits', 'works'].flatMap(kind => [
-      { kind }, { kind, number: 'x', numbers: 'x' }, { kind, number: 1e300, question: null, says: null, numbers: [null] }, { kind, number: -1, question: { kind: 'none' }, says: { question: { kind: 'none' } }, numbers: [-1, 0] },
-      { kind, number: 1, question: { kind: 'refresh' }, says: {}, numbers: [] }, { kind, number: 1, question: { kind: 'handover', session: 7 }, says: { question: { kind: 'resume' } } }, { kind, number: 1, question: { kind: 'post' }, says: { answer: null } }
+    '', '{', 'null', '[]', '7', '"text"', '{}', LONG, passed({ session, text: answer, long: LONG }),
+    ...[undefined, null, 7, {}, [], 'unknown', '__proto__', 'constructor', 'toString'].map(kind => JSON.stringify({ kind, request: { kind, body: {} }, number: 1, numbers: [1] })),
+    ...[7, null, {}, [session]].map(wrong => passed({ session: wrong, text: answer })),
+    ...[7, null, {}].map(wrong => passed({ session, principal: wrong ?? 7, text: answer })),
+    ...[7, null, {}, '', '{', '[]', 'null', '[{}]', LONG.slice(0, 60_000)].map(text => passed({ session, text })),
+    passed({ session, text: JSON.stringify({ jsonrpc: '2.0', id: 9, method: 'tools/call', params: { name: 'increment_counter' } }) }),
+    passed({ session, text: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: {} } }) }),
+    passed({ session, text: `[${answer}]` }),
+    passed({ session, principal: 'mallory', text: answer }),
+    passed({ session: 'none', text: answer }),
+    ...['broadcast', 'request', 'reply', 'done', 'waits', 'works'].flatMap(kind => [
+      { kind }, { kind, number: 'x', numbers: 'x' }, { kind, number: 1e300, request: null, reply: null, numbers: [null] }, { kind, number: -1, request: { kind: 'none', body: {} }, reply: 'none', numbers: [-1, 0] },
+      { kind, number: 1, request: { kind: 'refresh', body: {} }, reply: {}, numbers: [], again: 'x' }, { kind, number: 2, request: { kind: 'handover', body: { session: 7 } }, reply: 'unknown' }, { kind, number: 3, request: { kind: 'post', body: {} }, reply: { answer: null } },
+      { kind, number: 4, request: { kind: 'resume', body: {} }, reply: 'failed' }, { kind, number: 5, request: { kind: 'refresh' } }
     ]).map(message => JSON.stringify(message))
   ]
   const notices = ['', '\n', ' \n', 'x', 'x y z\nw', `stored ${SENDER}`, `stored ${SENDER} none\n`, `stored ${SENDER} ../x\n`, ...['event', 'more', 'moved', 'session', 'change', 'changed', 'gone'].flatMap(kind => [kind, `${kind}\n`, `${kind} ${session}\n`, `${kind} ${session} 0 x y z\n{`, `${kind} none 0 1 0\n${LONG.slice(0, 1_000)}`])]

@@ -141,7 +141,7 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
     t.match(await two.client({ principal: 'ada' }).call({ a: 1 }, { ...round, inputResponses: { [key]: { action: 'yes' } } }).answer, { error: { code: -32602, message: /inputResponses/ } })
     const asked = { ...question(round, two), answers: round.inputResponses }
     for (const [index, wrong] of [{ principal: 'ben' }, { bound: 'x' }, { upstream: 'other' }, { nonce: 'x' }, { parkedId: 'x' }].entries()) {
-      await two.app.mcp.store.nodes.send(one.app.mcp.store.nodes.self ?? '', { kind: 'asker', number: 1_000 + index, says: { question: { ...asked, ...wrong } } })
+      await two.app.mcp.store.nodes.send(one.app.mcp.store.nodes.self ?? '', { kind: 'request', number: 1_000 + index, request: { kind: 'resume', body: { ...asked, ...wrong } } })
     }
     const retry = two.client({ principal: 'ada' }).call({ a: 1 }, round)
     t.strictSame(await answer, ACCEPT)
@@ -233,8 +233,8 @@ async function answerAll ({ arrived }: Node['connection'], calls: number): Promi
   }
 }
 
-/** What a node asks the one at which a call is parked. */
+/** The request of a node to the one at which a call is parked. */
 function question ({ requestState }: Asked['round'], from: Node) {
   const { carried } = from.app.mcp.dispatcher.sealer.open('requestState', String(requestState)) as { carried: { parked: { parkedId: string, nonce: string } } }
-  return { kind: 'resume' as const, upstream: 'files', ...carried.parked, principal: 'ada', bound: binding('tools/call', { name: 'files__tool', arguments: { a: 1 } }, 'ada'), capabilities: EVERYTHING, logLevel: undefined }
+  return { upstream: 'files', ...carried.parked, principal: 'ada', bound: binding('tools/call', { name: 'files__tool', arguments: { a: 1 } }, 'ada'), capabilities: EVERYTHING, logLevel: undefined }
 }

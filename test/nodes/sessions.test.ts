@@ -79,7 +79,7 @@ function sharedSessions (t: Test, share: Share): void {
     const reply = await session.stream(ask(1))
     const { id } = await reply.message()
     await at(two, other).post({ id, result: { action: 'accept', content: { name: 'Mallory' } } })
-    await two.app.mcp.store.nodes.send(one.app.mcp.store.nodes.self ?? '', { kind: 'passed', session: session.id, principal: 'mallory', text: JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name: 'Mallory' } } }) })
+    await two.app.mcp.store.nodes.send(one.app.mcp.store.nodes.self ?? '', { kind: 'broadcast', request: { kind: 'passed', body: { session: session.id, principal: 'mallory', text: JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name: 'Mallory' } } }) } } })
     await at(two, session).post({ id, result: { action: 'accept', content: { name: 'Ada' } } })
     t.match((await messages(reply)).at(-1), { result: { content: [{ text: /Ada/ }] } })
   })

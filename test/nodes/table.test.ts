@@ -137,10 +137,14 @@ onSharedStores(t, (t, share) => {
     nodes.send = async (...args) => ++attempts > 2 && await send(...args)
     t.equal((await ping(2)).status, 202, 'a node that is not subscribed for a moment gets the message when it is')
     t.match(await stream.message(), { id: 2, result: {} })
+    let lost = 1
+    nodes.send = async (node, message) => (message.kind === 'request' && lost-- > 0) || await send(node, message)
+    t.equal((await ping(6)).status, 202, 'a message that gets lost is sent again')
+    t.match([await stream.message(), await ping(7), await stream.message()], [{ id: 6 }, { status: 202 }, { id: 7 }], 'and is served once')
     nodes.send = async () => true
-    const lost = await ping(3)
-    t.match([lost.status, await lost.json()], [504, { error: { data: { code: 'PATCHBAY_POST_NOT_PASSED_ON' } } }])
-    t.equal(lost.headers.get('retry-after'), null, 'the message may have arrived: no client is to send it again by itself')
+    const silent = await ping(3)
+    t.match([silent.status, await silent.json()], [504, { error: { data: { code: 'PATCHBAY_POST_NOT_PASSED_ON' } } }])
+    t.equal(silent.headers.get('retry-after'), null, 'the message may have arrived: no client is to send it again by itself')
     nodes.send = async () => false
     const away = await ping(4)
     t.match([away.status, await away.json()], [503, { error: { data: { code: 'PATCHBAY_NODE_AWAY' } } }])

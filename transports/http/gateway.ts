@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
-import type { Inquiries } from '../../protocol/nodes/inquiries.js'
-import type { Nodes } from '../../protocol/nodes/nodes.js'
+import type { NodeCalls } from '../../protocol/nodes/node-calls.js'
 import type { SessionRegistry } from '../../protocol/sessions/registry.js'
 import type { Sink } from '../../protocol/sessions/streams/sink.js'
 import type { IdentityCarrier } from '../../protocol/wire/carried-identity.js'
@@ -21,9 +20,8 @@ export interface HttpGateway {
   readonly dispatcher: Dispatcher
   readonly sessions: SessionRegistry
   readonly eventStreams: EventStreamPort
-  readonly inquiries: Inquiries
+  readonly nodeCalls: NodeCalls
   readonly identities: IdentityCarrier
-  readonly store: { readonly nodes: Pick<Nodes, 'self' | 'isAlive'> }
   readonly connections: {
     /** Runs `callback` once, when the reply is finished or its client has disconnected: now, if that has happened already. */
     onGone: (reply: FastifyReply, callback: () => void) => void

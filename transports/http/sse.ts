@@ -4,12 +4,12 @@ import { httpErrors } from '../../protocol/http/http-errors.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import type { Sink } from '../../protocol/sessions/streams/sink.js'
 import { jsonChannel, sinkChannel } from './channels.js'
-import { ForwardedPosts } from './forwarded-posts.js'
+import { newStreamId, passPost, takePost } from './forwarded-posts.js'
 import { viewOf, type HttpGateway } from './gateway.js'
 import { accepts } from './headers.js'
 import { takeBody } from './posts.js'
 
-type SseGateway = Pick<HttpGateway, 'dispatcher' | 'eventStreams' | 'identities' | 'inquiries' | 'store'>
+type SseGateway = Pick<HttpGateway, 'dispatcher' | 'eventStreams' | 'identities' | 'nodeCalls'>
 
 interface SseClient { readonly peer: Peer, readonly sink: Sink }
 
@@ -17,12 +17,10 @@ interface SseClient { readonly peer: Peer, readonly sink: Sink }
 export class SseConnections {
   readonly #gateway: SseGateway
   readonly #clients = new Map<string, SseClient>()
-  readonly #forwarded: ForwardedPosts
 
   constructor (gateway: SseGateway) {
     this.#gateway = gateway
-    this.#forwarded = new ForwardedPosts(gateway)
-    gateway.inquiries.on('post', async question => await this.#forwarded.take(question, ({ principal }) => this.#find(question.connection, principal, question.view)))
+    gateway.nodeCalls.on('post', async post => await takePost(post, gateway, ({ principal }) => this.#find(post.connection, principal, post.view)))
   }
 
   get size (): number {
@@ -31,10 +29,10 @@ export class SseConnections {
 
   /** `GET /sse`: the first event is the URL to post to. */
   open (endpoint: string, request: FastifyRequest, reply: FastifyReply): void {
-    const { dispatcher, eventStreams } = this.#gateway
+    const { dispatcher, eventStreams, nodeCalls } = this.#gateway
     if (!accepts(request, 'text/event-stream')) throw httpErrors.acceptNeedsEvents()
     eventStreams.checkCapacity()
-    const id = this.#forwarded.newId()
+    const id = newStreamId(nodeCalls.nodes.self)
     const peer = new Peer({ transport: 'sse', identity: request.identity, view: viewOf(request) })
     dispatcher.lifecycle.connect(peer)
     const sink = eventStreams.open(reply, method => method === 'endpoint' ? 'endpoint' : 'message', () => {
@@ -51,7 +49,7 @@ export class SseConnections {
     const { dispatcher } = this.#gateway
     if (typeof id !== 'string') throw httpErrors.sessionIdRepeated()
     const client = this.#find(id, request.identity.principal, viewOf(request))
-    if (client?.peer.channel === undefined) return this.#forwarded.pass(id, request, reply)
+    if (client?.peer.channel === undefined) return passPost(id, request, reply, this.#gateway)
     const { peer, sink, peer: { channel } } = client
     if (sink.isFull?.() === true) throw httpErrors.streamFull()
     const incoming = dispatcher.decode(takeBody(request))

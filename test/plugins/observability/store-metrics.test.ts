@@ -15,11 +15,11 @@ onSharedStores(t, (t, share) => {
     const session = await openSession(one.url, '2025-11-25', { elicitation: {} })
     const reply = await session.stream(callOf(1, 'ask_name'))
     const { id } = await reply.message()
-    const [passedBefore, answeredBefore] = [await sent(two.app, 'question', 'delivered'), await sent(one.app, 'answer', 'delivered')]
+    const [passedBefore, answeredBefore] = [await sent(two.app, 'request', 'delivered'), await sent(one.app, 'reply', 'delivered')]
     await at(two, session).post({ id, result: { action: 'accept', content: { name: 'Ada' } } })
     t.match((await messages(reply)).at(-1), { result: { content: [{ text: /Ada/ }] } })
-    await until(async () => await sent(two.app, 'question', 'delivered') > passedBefore)
-    await until(async () => await sent(one.app, 'answer', 'delivered') > answeredBefore)
+    await until(async () => await sent(two.app, 'request', 'delivered') > passedBefore)
+    await until(async () => await sent(one.app, 'reply', 'delivered') > answeredBefore)
   })
 
   t.test('each message counts once, also one to a node that is not there', async t => {

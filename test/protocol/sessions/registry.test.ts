@@ -3,7 +3,7 @@ import { SessionRegistry } from '../../../protocol/sessions/registry.js'
 import type { RegistryPorts, SessionLimits } from '../../../protocol/sessions/registry-ports.js'
 import type { Peer } from '../../../protocol/peer/peer.js'
 import type { SessionStore } from '../../../protocol/store.js'
-import { Inquiries } from '../../../protocol/nodes/inquiries.js'
+import { NodeCalls } from '../../../protocol/nodes/node-calls.js'
 import { decode } from '../../../protocol/wire/jsonrpc.js'
 import { memoryStore } from '../../../stores/memory/store.js'
 import { revision } from '../../support/recorder.js'
@@ -12,15 +12,14 @@ import { RECORD, TOMORROW } from '../../support/stream-log.js'
 const LIMITS: SessionLimits = { maxSessions: 3, maxSessionsPerPrincipal: 2, sessionIdle: 60_000 }
 const ALICE = { identity: { principal: 'alice', scopes: 'all' as const } }
 
-function registry ({ store = memoryStore().sessions, nodes = memoryStore().nodes, ...ports }: Partial<RegistryPorts> = {}, limits: Partial<SessionLimits> = {}) {
+function registry ({ store = memoryStore().sessions, ...ports }: Partial<RegistryPorts> = {}, limits: Partial<SessionLimits> = {}) {
   const peers = new Set<Peer>()
   const troubles: unknown[] = []
   const health: Array<string | undefined> = []
   const subscribed: string[] = []
   const sessions = new SessionRegistry({ ...LIMITS, ...limits }, {
     store,
-    nodes,
-    inquiries: new Inquiries(nodes),
+    nodeCalls: new NodeCalls(memoryStore().nodes),
     defersAnnouncements: false,
     decode,
     connect: peer => { peers.add(peer) },

@@ -1,12 +1,12 @@
 import type { Test } from 'tap'
-import type { PassedMessage } from '../../../protocol/nodes/message.js'
+import type { NodeMessage } from '../../../protocol/nodes/message.js'
 import type { SessionStore, Store } from '../../../protocol/store.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import { until } from '../../support/wait.js'
 import type { Open } from '../contract.js'
 
 const event = (text: string, method = 'm') => ({ text, method })
-const MESSAGE: PassedMessage = { kind: 'passed', session: 's', principal: 'ada', text: 'hello' }
+const message = (number: number): NodeMessage => ({ kind: 'done', number, again: false })
 
 /** What two nodes see of each other that share a store. */
 export function nodes (t: Test, open: Open): void {
@@ -25,14 +25,14 @@ export function nodes (t: Test, open: Open): void {
     const { one, two } = await pair(t, open)
     await two.sessions.save('b', RECORD, TOMORROW)
     await one.sessions.save('a', RECORD, TOMORROW)
-    const received: Array<[text: string, from: string]> = []
-    two.nodes.onMessage((message, from) => { received.push([(message as PassedMessage).text, from]) })
+    const received: Array<[message: NodeMessage, from: string]> = []
+    two.nodes.onMessage((message, from) => { received.push([message, from]) })
     one.nodes.onMessage(() => t.fail('a node does not send to itself'))
-    for (let number = 0; number < 20; number++) t.equal(await one.nodes.send(two.nodes.self ?? '', { ...MESSAGE, text: String(number) }), true)
-    await one.nodes.broadcast({ ...MESSAGE, text: 'to all' })
-    t.equal(await one.nodes.send('0123456789ab', MESSAGE), false)
+    for (let number = 0; number < 20; number++) t.equal(await one.nodes.send(two.nodes.self ?? '', message(number)), true)
+    await one.nodes.broadcast(message(20))
+    t.equal(await one.nodes.send('0123456789ab', message(21)), false)
     await until(() => received.length >= 21, 'all messages')
-    t.strictSame(received, [...Array.from({ length: 20 }, (_, number) => String(number)), 'to all'].map(text => [text, one.nodes.self]))
+    t.strictSame(received, Array.from({ length: 21 }, (_, number) => [message(number), one.nodes.self]))
   })
 
   t.test('the sessions of a principal are counted at all nodes', async t => {

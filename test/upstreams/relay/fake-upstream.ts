@@ -4,7 +4,7 @@ import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Connection, RelayedCall, Upstream, UpstreamRequest } from '../../../upstreams/ports.js'
 import type { ParkedCalls, ParkingLimits } from '../../../upstreams/relay/parking/parked-calls.js'
-import { openParking } from '../../../upstreams/relay/parking/parking.js'
+import { openParking } from '../../../upstreams/relay/parking/forwarded-rounds.js'
 import { relayRequest } from '../../../upstreams/relay/relay-request.js'
 import type { ServerEntry } from '../../../upstreams/server-entry.js'
 import { revision } from '../../support/recorder.js'
@@ -76,9 +76,7 @@ const LIMITS: ParkingLimits = { parkedCallLifetime: 60_000, maxParkedCalls: 20_0
 /** Adds the tool `ALIAS__tool` of an upstream that is played by the test. */
 export function addUpstream (app: FastifyInstance, version: string, { alias = 'files', timeout, elicitation = true, sampling = true, connectionFor, maxRounds = 10, limits }: Fake = {}): { connection: FakeConnection, parked: ParkedCalls } {
   const connection = new FakeConnection(version)
-  const parking = openParking({ ...LIMITS, ...limits }, app.mcp.store.nodes)
-  const { calls: parked } = parking
-  app.mcp.dispatcher.lifecycle.awaitAtDrain(async () => await parking.finished())
+  const parked = openParking({ ...LIMITS, ...limits }, app.mcp.nodeCalls)
   app.mcp.onDrain(() => parked.end('the server is shutting down'))
   const upstream = { entry: { alias, timeout, elicitation, sampling } as ServerEntry, parked, maxRounds, openConnection: () => undefined, connectionFor: connectionFor ?? (async () => connection) } as unknown as Upstream
   app.mcp.tools.add({

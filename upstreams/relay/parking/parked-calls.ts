@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Counter } from '../../../lib/counter.js'
 import { now } from '../../../lib/time.js'
 import { errors, type McpError } from '../../../protocol/wire/errors.js'
-import type { ForwardedRounds } from './forwarded-rounds.js'
+import type { ForwardedRounds } from './round.js'
 
 /** A call of an upstream that waits for answers of a client whose own request is answered already. */
 export interface ParkedCall {

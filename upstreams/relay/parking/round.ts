@@ -21,6 +21,13 @@ type Result = Record<string, unknown>
 /** The outcome of a round for its client: the result, or questions and where the call waits for their answers. */
 export type RoundOutcome = { readonly result: Result } | { readonly questions: Record<string, object>, readonly parked: ParkedAt }
 
+/** Goes on with calls that are parked at other nodes. */
+export interface ForwardedRounds {
+  /** This node. */
+  readonly self: string
+  resume: (call: Call, upstream: string, parked: ParkedAt, node: string) => Promise<RoundOutcome>
+}
+
 /** A client's request that reached this node. */
 export class ClientRound implements Round {
   readonly #call: Call
