@@ -57,11 +57,12 @@ export class SessionTable {
 
   /** A session that may be ended in favour of a new one; undefined when all are in use. */
   findAbandoned (): Session | undefined {
+    const moment = now()
     const [oldest] = this.#unused
-    if (oldest !== undefined && oldest.lastSeen <= now() - ABANDONED_AFTER.unused && !oldest.isBusy) return oldest
+    if (oldest !== undefined && oldest.lastSeen <= moment - ABANDONED_AFTER.unused && !oldest.isBusy) return oldest
     let idlest: Session | undefined
     for (const session of this.#sessions.values()) {
-      if (session.lastSeen < (idlest?.lastSeen ?? now() - ABANDONED_AFTER.used) && !session.isBusy) idlest = session
+      if (session.lastSeen < (idlest?.lastSeen ?? moment - ABANDONED_AFTER.used) && !session.isBusy) idlest = session
     }
     return idlest
   }
