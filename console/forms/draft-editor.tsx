@@ -13,7 +13,7 @@ const rawShown = signal(globalThis.matchMedia?.('(min-width: 75rem)').matches ??
 interface DraftEditorProps {
   draft: Draft
   onChange: (draft: Draft) => void
-  /** Its mistakes: of `checkDraft`, or of `refusalErrors`. */
+  /** Its mistakes: of `readDraft`, `checkInTime` or `refusalErrors`. */
   errors?: readonly FieldError[]
   idPrefix: string
   complete?: Complete | undefined

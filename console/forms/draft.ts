@@ -1,5 +1,5 @@
 import type { Json } from '../client/contract.js'
-import { schemaErrors, type FieldError } from './check.js'
+import type { FieldError } from './check.js'
 import { initialValue } from './model/initial.js'
 import { parseJson, type JsonProblem } from './model/json-text.js'
 import { masked, unmasked, type Masks } from './model/mask.js'
@@ -19,8 +19,8 @@ export interface Draft {
   readonly problem?: JsonProblem
 }
 
-/** The value that a draft sends, if it can be sent at all, and all of its mistakes. */
-interface Checked { value?: Json, errors: FieldError[] }
+/** The value that a draft sends, or why it cannot be sent. */
+interface Read { value?: Json, errors: FieldError[] }
 
 /** A draft with the defaults of its schema, or with a value from before. */
 export function newDraft (schema: Json | undefined, value?: Json): Draft {
@@ -53,14 +53,14 @@ export function formatted (draft: Draft): Draft {
   return draft.problem === undefined ? withValue(draft, draft.value) : draft
 }
 
-/** Finds the value that is sent, or why none can be. A value with errors may be sent by a person who wants to see the refusal. */
-export function checkDraft ({ schema, value, problem }: Draft): Checked {
+/** Finds the value that a draft sends, or why it sends none. Its schema is not asked: `checkInTime` does that. */
+export function readDraft ({ value, problem }: Draft): Read {
   if (problem !== undefined) return { errors: [{ at: '', message: problemWords(problem) }] }
   const broken = brokenIn(value)
   if (broken.length > 0) return { errors: broken }
   const json = value === undefined ? undefined : toJson(value)
   if (json === undefined) return { errors: [{ at: '', message: 'There is nothing to send yet.' }] }
-  return { value: json, errors: schemaErrors(json, schema, { patterns: true }) ?? [] }
+  return { value: json, errors: [] }
 }
 
 export const problemWords = ({ line, column, message }: JsonProblem): string => `Line ${line}, column ${column}: ${message}.`

@@ -1,21 +1,22 @@
 import type { Json, JsonObject } from '../client/contract.js'
-import { schemaErrors, type FieldError } from '../forms/check.js'
+import type { FieldError } from '../forms/check.js'
+import { checkInTime } from '../forms/check-in-time.js'
 
 /** Values with more parts are checked only when a person asks: it may take seconds. */
 const MAX_PARTS = 5_000
 /** How long a person who asks waits at most, in milliseconds. */
 const ASKED_MS = 10_000
 
-/** The outcome of holding a result against the tool's `outputSchema`. */
-type Fit = { type: 'fits' | 'missing' | 'large' | 'unknown' } | { type: 'wrong', errors: FieldError[] }
+/** How a result fits the tool's `outputSchema`. */
+export type Fit = { type: 'fits' | 'missing' | 'large' | 'late' | 'unknown' } | { type: 'wrong', errors: FieldError[] }
 
-/** `large`: not checked, since it was not asked for. `unknown`: not checked, since the schema cannot be followed, or not in a bearable time. */
-export function fitOf (result: JsonObject, outputSchema: Json, asked: boolean): Fit {
+/** Compares a result with its schema. `large`: not checked, since it was not asked for; `late`: not in time; `unknown`: the schema cannot be followed. */
+export async function fitOf (result: JsonObject, outputSchema: Json, asked: boolean, check = checkInTime): Promise<Fit> {
   const value = result.structuredContent
   if (value === undefined) return { type: 'missing' }
   if (!asked && partsOf(value, MAX_PARTS) > MAX_PARTS) return { type: 'large' }
-  const errors = schemaErrors(value, outputSchema, { patterns: false, first: asked, ...(asked ? { ms: ASKED_MS } : {}) })
-  if (errors === undefined) return { type: 'unknown' }
+  const errors = await check(value, outputSchema, asked ? { first: true, ms: ASKED_MS } : {})
+  if (typeof errors === 'string') return { type: errors }
   return errors.length === 0 ? { type: 'fits' } : { type: 'wrong', errors }
 }
 

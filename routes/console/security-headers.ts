@@ -18,6 +18,7 @@ function policy (issuers: string[]): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
+    "worker-src 'self'",
     "style-src 'self'",
     "img-src 'self' data: blob:",
     'media-src blob: data:',
@@ -26,6 +27,6 @@ function policy (issuers: string[]): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'"
+    'trusted-types check-worker'
   ].join('; ')
 }

@@ -11,33 +11,20 @@ const out = new URL('dist/console/', root)
 
 const TYPES = { '.html': 'text/html; charset=utf-8', '.css': 'text/css; charset=utf-8', '.js': 'text/javascript; charset=utf-8' }
 
+const shared = { absWorkingDir: fileURLToPath(root), outdir: 'dist/console', entryNames: '[name].[hash]', bundle: true, platform: 'browser', target: 'es2022', minify: true, legalComments: 'none', logLevel: 'warning', metafile: true, write: false }
+
 /** Returns the result of esbuild, whose inputs tell which licences go with the files. */
 export async function buildConsole () {
-  const made = await build({
-    absWorkingDir: fileURLToPath(root),
-    entryPoints: ['console/main.tsx'],
-    outdir: 'dist/console',
-    entryNames: '[name].[hash]',
-    chunkNames: '[name].[hash]',
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    minify: true,
-    legalComments: 'none',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    logLevel: 'warning',
-    metafile: true,
-    write: false
-  })
-  const files = new Map(made.outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]))
+  // One file without imports, since not every browser takes modules for workers. The page knows its name, so it is made first.
+  const worker = await build({ ...shared, entryPoints: ['console/forms/check-worker.ts'], format: 'iife' })
+  const [{ path }] = worker.outputFiles
+  const made = await build({ ...shared, entryPoints: ['console/main.tsx'], chunkNames: '[name].[hash]', splitting: true, format: 'esm', jsx: 'automatic', jsxImportSource: 'preact', define: { CHECK_WORKER: JSON.stringify(basename(path)) } })
+  const files = new Map([...worker.outputFiles, ...made.outputFiles].map(({ path, contents }) => [basename(path), Buffer.from(contents)]))
   files.set('index.html', page([...files.keys()]))
   mkdirSync(out, { recursive: true })
   const list = [...files].map(([name, bytes]) => write(name, bytes))
   writeFileSync(new URL('files.json', out), JSON.stringify(list, null, 2) + '\n')
-  return { ...made, files: ['files.json', ...list.flatMap(({ file }) => [file, `${file}.gz`, `${file}.br`])].map(file => `dist/console/${file}`) }
+  return { ...made, metafile: { inputs: { ...worker.metafile.inputs, ...made.metafile.inputs } }, files: ['files.json', ...list.flatMap(({ file }) => [file, `${file}.gz`, `${file}.br`])].map(file => `dist/console/${file}`) }
 }
 
 function page (names) {

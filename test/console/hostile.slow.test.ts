@@ -117,3 +117,25 @@ t.test('a schema without end has a form, and what cannot be drawn leaves the res
   await view.getByRole('button', { name: 'Cancel', exact: true }).first().click()
   await view.getByText('cancelled', { exact: true }).waitFor()
 })
+
+t.test('a schema that takes years to check stops neither the page nor a call', { ...withBrowser, timeout: 240_000 }, async t => {
+  const slow = { type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(60)}!` } } }
+  const answers = {
+    ...hostileServer,
+    'tools/list': () => ({ tools: [{ name: 'slow', inputSchema: slow, outputSchema: slow, annotations: { readOnlyHint: true } }] }),
+    'tools/call': () => ({ content: [], structuredContent: { text: `${'a'.repeat(60)}!` } })
+  }
+  const { url } = await consoleGateway(t)
+  const page = await visit(t, url, { prepare: async context => await scriptServer(context, answers) })
+  await connected(page)
+  await openTool(page, 'slow')
+  await page.getByRole('button', { name: 'Call', exact: true }).click()
+  t.equal(await page.evaluate('1 + 1'), 2, 'the page answers while the arguments are checked')
+  await page.getByRole('alert').filter({ hasText: 'could not be checked' }).waitFor()
+  const view = await call(page, 'Call anyway')
+  await view.getByText('could not be checked in a second').waitFor()
+  await until(() => page.workers().length === 0, 'no worker is left')
+  await page.getByRole('textbox', { name: 'JSON', exact: true }).first().fill('{"text":7}')
+  await page.getByRole('button', { name: 'Call', exact: true }).click()
+  await page.getByRole('alert').filter({ hasText: 'This must be: text.' }).waitFor()
+})

@@ -15,8 +15,8 @@ import { gateway } from '../support/gateway.js'
 import { host } from '../support/host.js'
 import { apiKeys, listed } from '../support/keys.js'
 
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob: data:; connect-src 'self'; base-uri 'none'; " +
-  "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+const POLICY = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob: data:; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types check-worker"
 const HEADERS = {
   'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
@@ -41,6 +41,12 @@ t.test('every file of the build is served as it is, with its type, its headers a
     t.ok(response.rawPayload.equals(bytesOf(name)), `the bytes of ${url}`)
     t.equal(response.headers['set-cookie'], undefined)
   }
+})
+
+t.test('the docs name what the policy lets the page start', async t => {
+  const page = readFileSync(new URL('../../../docs/console.md', import.meta.url), 'utf8')
+  for (const part of ["worker-src 'self'", 'trusted-types check-worker']) t.ok(POLICY.includes(part), part)
+  t.match(page, /Trusted Types, `check-worker`.*`worker-src 'self'`/)
 })
 
 t.test('the compressed forms have the same bytes in them, and entity tags of their own', async t => {

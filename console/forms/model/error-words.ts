@@ -14,6 +14,7 @@ const WORDS = new Map<string, Words>([
   ['type', limit => `This must be: ${listed(limit)}.`],
   ['required', () => 'This is required.'],
   ['dependentRequired', (_, error) => `This is required, too: ${error.toLowerCase().startsWith('instance has') ? 'another field asks for it' : error}.`],
+  ['dependencies', (_, error) => error.includes('but does not have "') ? 'This is required, too: another field asks for it.' : ''],
   ['const', limit => `This must be ${JSON.stringify(limit)}.`],
   ['enum', limit => Array.isArray(limit) && limit.length <= MAX_CHOICES ? `This must be one of ${limit.map(value => JSON.stringify(value)).join(', ')}.` : 'This is not one of the choices.'],
   ['minLength', limit => `This needs at least ${several(limit, 'character')}.`],

@@ -1,8 +1,9 @@
-import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId, useMemo } from 'preact/hooks'
-import { checkDraft, type Draft } from '../../forms/draft.js'
+import type { Json } from '../../client/contract.js'
+import { readDraft, type Draft } from '../../forms/draft.js'
 import { DraftEditor } from '../../forms/draft-editor.js'
+import { useCheck } from '../../forms/use-check.js'
 import { refusalErrors } from '../../forms/refusal.js'
 import { submitKeys } from '../../parts/form-parts.js'
 import { calls, type Call } from '../../state/calls.js'
@@ -18,30 +19,27 @@ import { refusalOf, takesNothing } from './arguments.js'
 export function ToolCall ({ item }: { item: Item }) {
   const id = useId()
   const draft = draftOf('tool', item.key, item.raw.inputSchema)
-  // The draft with which a person tried to call; an edit makes its mistakes out of date.
-  const tried = useSignal<Draft | undefined>(undefined)
-  const checked = useMemo(() => checkDraft(draft.value), [draft.value])
+  const { value } = useMemo(() => readDraft(draft.value), [draft.value])
+  const call = (sent: Json | undefined): void => { if (sent !== undefined) makeCall(toolCall(item, sent)) }
+  const { errors, check } = useCheck(draft.value, call)
   const refused = useRefusal(item, draft.value)
-  const isWrong = tried.value === draft.value && checked.errors.length > 0
-  const call = (): void => { if (checked.value !== undefined) makeCall(toolCall(item, checked.value)) }
   const submit = (event: Event): void => {
     event.preventDefault()
-    tried.value = draft.value
-    if (checked.errors.length === 0) call()
+    check()
   }
   return (
     <>
       <form class='card stack' onSubmit={submit} onKeyDown={submitKeys} noValidate aria-label='Arguments'>
         {takesNothing(item.raw.inputSchema) && <p class='quiet'>This tool takes no arguments.</p>}
         <Fold when={takesNothing(item.raw.inputSchema)}>
-          <DraftEditor draft={draft.value} onChange={changed => { draft.value = changed }} errors={isWrong ? checked.errors : refused} idPrefix={id} />
+          <DraftEditor draft={draft.value} onChange={changed => { draft.value = changed }} errors={errors.length > 0 ? errors : refused} idPrefix={id} />
         </Fold>
         <div class='row spread'>
           <div class='row'>
             <button type='submit' class='primary' aria-keyshortcuts='Control+Enter' disabled={client.value === undefined}>Call</button>
-            {isWrong && checked.value !== undefined && <button type='button' disabled={client.value === undefined} onClick={call}>Call anyway</button>}
+            {errors.length > 0 && value !== undefined && <button type='button' disabled={client.value === undefined} onClick={() => call(value)}>Call anyway</button>}
           </div>
-          <CopyButtons request={() => checked.value === undefined ? undefined : toolCall(item, checked.value)} />
+          <CopyButtons request={() => value === undefined ? undefined : toolCall(item, value)} />
         </div>
       </form>
       <CallsOf kind='tool' name={item.key} />
@@ -61,7 +59,7 @@ function useRefusal (item: Item, draft: Draft): ReturnType<typeof refusalErrors>
   const sent = JSON.stringify(last?.params.arguments)
   return useMemo(() => {
     const refusal = refusalOf(outcome)
-    const { value } = checkDraft(draft)
+    const { value } = readDraft(draft)
     return refusal === undefined || JSON.stringify(value) !== sent ? [] : refusalErrors(draft, refusal.message, refusal.data)
   }, [outcome, draft, sent])
 }

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { checkDraft, formatted, newDraft, withText, withValue } from '../../../console/forms/draft.js'
+import { readDraft, formatted, newDraft, withText, withValue } from '../../../console/forms/draft.js'
 import { parseJson } from '../../../console/forms/model/json-text.js'
 import { numberFrom } from '../../../console/forms/model/number-text.js'
 import { Typed, print } from '../../../console/forms/model/value.js'
 import type { Json } from '../../../console/client/contract.js'
 
-const sent = (text: string, schema?: Json) => JSON.stringify(checkDraft(withText(newDraft(schema), text)).value)
+const sent = (text: string, schema?: Json) => JSON.stringify(readDraft(withText(newDraft(schema), text)).value)
 
 t.test('what is typed as JSON is sent', async t => {
   for (const text of ['{}', '{"a":[1,-2.5,"x",null,true,{"b":[]}]}', '"\\u0041\\n\\"ü"', '[[[]]]', '0', '{"__proto__":1,"constructor":{"a":1}}']) t.equal(sent(text), JSON.stringify(JSON.parse(text)), text)
@@ -39,7 +39,7 @@ t.test('broken JSON is named by line and column, and nothing is sent instead', a
     t.match(draft.problem, { line, column, message: words }, JSON.stringify(text.slice(0, 30)))
     t.equal(draft.text, text, 'the text stays as it was typed')
     t.equal(formatted(draft).text, text, 'also when it should be formatted')
-    const checked = checkDraft(draft)
+    const checked = readDraft(draft)
     t.equal(checked.value, undefined)
     t.match(checked.errors, [{ at: '', message: new RegExp(`^Line ${line}, column ${column}: `) }])
   }
@@ -63,7 +63,7 @@ t.test('numbers are kept as typed or refused, never changed', async t => {
 t.test('what is no number yet stands in the JSON as typed, and is not sent', async t => {
   const draft = withValue(newDraft(true), new Map([['n', numberFrom('12345678901234567890')]]))
   t.equal(draft.text, '{\n  "n": 12345678901234567890\n}')
-  t.match(checkDraft(draft), { value: undefined, errors: [{ at: '/n', message: /exactly/ }] })
+  t.match(readDraft(draft), { value: undefined, errors: [{ at: '/n', message: /exactly/ }] })
   t.equal(print(numberFrom('1, "admin": true')), '"1, \\"admin\\": true"')
 })
 

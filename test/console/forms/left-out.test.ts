@@ -1,33 +1,7 @@
 import t from 'tap'
 import type { Json } from '../../../console/client/contract.js'
-import { schemaErrors } from '../../../console/forms/check.js'
 import { secretsIn } from '../../../console/forms/model/secret.js'
 import { shapeOf } from '../../../console/forms/model/shape.js'
-
-const LONG = 'x'.repeat(1_001)
-const of = (a: Json): Json => ({ type: 'object', properties: { a } })
-
-const rows: Array<[string, Json, Json, boolean]> = [
-  ['oneOf', of({ oneOf: [{ type: 'string', pattern: '^user_' }, { type: 'string', pattern: '^org_' }] }), { a: 'user_1' }, false],
-  ['if', { if: { properties: { c: { pattern: '^CA' } } }, then: { required: ['province'] } }, { c: 'US' }, false],
-  ['not', of({ not: { pattern: '^[a-z]+[0-9]+$' } }), { a: 'abc' }, true],
-  ['contains', of({ contains: { pattern: '^b' }, maxContains: 1 }), { a: ['a', 'b'] }, false],
-  ['formats beside a long text', { properties: { to: { oneOf: [{ format: 'email' }, { format: 'uri' }] } } }, { to: 'a@b.co', body: LONG }, true],
-  ['unevaluatedProperties', { allOf: [{ patternProperties: { '^x_': { type: 'number' } } }], unevaluatedProperties: false }, { x_a: 1 }, false],
-  ['anyOf with one of them', of({ anyOf: [{ not: { pattern: '^[a-z]+[0-9]+$' } }, { type: 'number' }] }), { a: 'abc' }, true],
-  ['a field of such a name', { properties: { not: { pattern: '^[a-z]+[0-9]+$' } } }, { not: 'a1' }, true]
-]
-
-for (const [name, schema, value, patterns] of rows) {
-  t.test(`a value is not called wrong because something was left out: ${name}`, async t => {
-    t.same(schemaErrors(value, schema, { patterns }) ?? [], [])
-  })
-}
-
-t.test('what is wrong whatever was left out is told', async t => {
-  const schema: Json = { properties: { a: { oneOf: [{ pattern: '^a' }, { pattern: '^b' }] }, not: { type: 'number' } }, required: ['c'] }
-  t.same(schemaErrors({ a: 'a', not: 'x' }, schema, { patterns: false })?.map(({ at }) => at).sort(), ['/c', '/not'])
-})
 
 t.test('a field that may be a secret, by a pattern that is not tested, is one', async t => {
   const schema: Json = { patternProperties: { '^[a-z]+-[a-z]+$': { type: 'string' } }, additionalProperties: { type: 'string', writeOnly: true } }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Json } from '../../../console/client/contract.js'
-import { checkDraft, formatted, newDraft, withSchema, withText, withValue, type Draft } from '../../../console/forms/draft.js'
+import { readDraft, formatted, newDraft, withSchema, withText, withValue, type Draft } from '../../../console/forms/draft.js'
 import { numberFrom } from '../../../console/forms/model/number-text.js'
 import { fromJson, Typed, type Value } from '../../../console/forms/model/value.js'
 
@@ -10,7 +10,7 @@ const schema: Json = {
   properties: { user: { type: 'string' }, password: { type: 'string', format: 'password' }, pin: { type: 'integer', writeOnly: true }, keys: { type: 'array', items: { type: 'string', format: 'password' } } }
 }
 const filled = { user: 'ada', password: 'canary', pin: 4711, keys: ['canary 1', 'canary 2', ''] }
-const sent = (draft: Draft): unknown => JSON.parse(JSON.stringify(checkDraft(draft).value))
+const sent = (draft: Draft): unknown => JSON.parse(JSON.stringify(readDraft(draft).value))
 
 t.test('secrets stand as dots in the JSON, and are sent as they are', async t => {
   const draft = newDraft(schema, filled)
@@ -31,7 +31,7 @@ t.test('an edit of the JSON keeps the secrets, also those that move, and sends n
   const broken = withText(edited, edited.text.slice(0, -1))
   t.same(sent(withText(broken, edited.text)), sent(edited), 'after a mistake, too')
   for (const part of ['•••', `${DOTS}x`, `${DOTS} 9`]) {
-    t.match(checkDraft(withText(draft, draft.text.replace(`"${DOTS}"`, `"${part}"`))), { value: undefined, errors: [{ at: '/password', message: /dots/ }] }, part)
+    t.match(readDraft(withText(draft, draft.text.replace(`"${DOTS}"`, `"${part}"`))), { value: undefined, errors: [{ at: '/password', message: /dots/ }] }, part)
   }
 })
 
@@ -48,16 +48,16 @@ t.test('a changed schema keeps the text, and what it hides is sent only where it
   t.same(sent(changed), filled)
   const open = withSchema(draft, { type: 'object' })
   t.equal(open.text, draft.text)
-  t.match(checkDraft(open), { value: undefined, errors: [{ at: '/password', message: /dots/ }] })
+  t.match(readDraft(open), { value: undefined, errors: [{ at: '/password', message: /dots/ }] })
   t.notMatch(formatted(open).text, /canary|4711/)
-  t.equal(checkDraft(withText(formatted(open), `${formatted(open).text} `)).value, undefined, 'nor are dots sent after it was put in order')
+  t.equal(readDraft(withText(formatted(open), `${formatted(open).text} `)).value, undefined, 'nor are dots sent after it was put in order')
 })
 
 t.test('a mask in a place that is not secret shows nothing and sends nothing', async t => {
   const draft = newDraft(schema, filled)
   for (const part of [DOTS, `${DOTS} 2`, `x${DOTS}`]) {
     const edited = withText(draft, draft.text.replace('"ada"', `"${part}"`))
-    t.match(checkDraft(edited), { value: undefined, errors: [{ at: '/user', message: /dots/ }] }, part)
+    t.match(readDraft(edited), { value: undefined, errors: [{ at: '/user', message: /dots/ }] }, part)
     t.notMatch(formatted(edited).text, /canary|4711/)
   }
 })
@@ -72,7 +72,7 @@ t.test('secrets in JSON that is typed into a field are hidden, also while it can
   t.match(typed('{"a":1.50}', fromJson({ a: 1.5 })).text, '{"a":1.50}', 'without one it stays as it was typed')
   const broken = typed('{"password":"canary"')
   t.notMatch(broken.text, /canary/)
-  t.match(checkDraft(withText(broken, `${broken.text} `)), { value: undefined, errors: [{ at: '/group', message: 'not JSON' }] })
+  t.match(readDraft(withText(broken, `${broken.text} `)), { value: undefined, errors: [{ at: '/group', message: 'not JSON' }] })
 })
 
 t.test('nothing is hidden where the schema calls nothing secret', async t => {
