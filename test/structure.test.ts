@@ -23,6 +23,7 @@ const rules: Record<string, { rule: Rule, among?: typeof shipped, except?: RegEx
       ['plugins/core/a.ts', 'import type { Options } from "../../options.js"', 'plugins/core/a.ts:1 imports ../../options.js'],
       ['new/a.ts', 'import x from "../protocol/b.js"', 'new/a.ts:1 imports ../protocol/b.js'],
       ['console/try/a.tsx', 'import x from "../../protocol/b.js"', 'console/try/a.tsx:1 imports ../../protocol/b.js'],
+      ['console/client/watch-batch.ts', 'import x from "../../protocol/watch/batch.js"', 'console/client/watch-batch.ts:1 imports ../../protocol/watch/batch.js'],
       ['routes/console.ts', 'import x from "../console/main.js"', 'routes/console.ts:1 imports ../console/main.js']
     ],
     right: [
@@ -35,6 +36,7 @@ const rules: Record<string, { rule: Rule, among?: typeof shipped, except?: RegEx
       ['upstreams/config/a.ts', 'import { Server } from "../../options/upstreams.js"'],
       ['tools/a.ts', '// import x from "../routes/mcp.js"'],
       ['console/try/a.tsx', 'import { signal } from "@preact/signals"; import x from "../parts/b.js"; import "../style/main.css"'],
+      ['console/client/watch-batch.ts', 'import type { X } from "../../protocol/watch/batch.js"; export type * from "../../protocol/watch/batch.js"'],
       ['routes/console.ts', 'import x from "./console/files.js"']
     ]
   },

@@ -3,13 +3,14 @@ import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { checkStream, endOf } from '../../protocol/dispatch/long-lived-call.js'
 import { ADMIN_SCOPE } from '../../protocol/wire/identity.js'
+import type { Unwritten, UpstreamRow, WatchMethod } from '../../protocol/watch/batch.js'
 import type { Feed } from '../../protocol/watch/feed.js'
 import { MEMBERS } from '../../protocol/watch/members.js'
 import { Recorder } from '../../protocol/watch/recorder.js'
 import type { Sources } from '../../protocol/watch/state-reader.js'
 import type { Mcp } from '../core/mcp.js'
 
-const NAME = 'patchbay/watch'
+const NAME: WatchMethod = 'patchbay/watch'
 const SCOPES = [ADMIN_SCOPE]
 
 /** `only` names the members that the caller wants; all when it is absent. */
@@ -74,17 +75,17 @@ function sourcesOf (mcp: Mcp): Sources {
   }
 }
 
-function upstreamsOf (upstreams: Mcp['upstreams']): object[] {
+function upstreamsOf (upstreams: Mcp['upstreams']): Array<Unwritten<UpstreamRow>> {
   const configured = upstreams.status().map(({ alias, state, lastError, tools, repaired, warnings }) => {
     const upstream = upstreams.get(alias)
     const lastLines = upstream?.lastLines() ?? []
-    return { alias, state, since: upstream?.since, ...(upstream?.isFailing === true && { failing: true, nextTryAt: upstream.nextTryAt }), lastError, ...(lastLines.length > 0 && { lastLines }), tools, ...(repaired > 0 && { repaired }), ...(warnings.length > 0 && { warnings }) }
+    return { alias, state, since: upstream?.since, ...(upstream?.isFailing === true && { failing: true as const, nextTryAt: upstream.nextTryAt }), lastError, ...(lastLines.length > 0 && { lastLines }), tools, ...(repaired > 0 && { repaired }), ...(warnings.length > 0 && { warnings }) }
   })
   return [...configured, ...misconfigured(upstreams.leftOut())]
 }
 
 /** One row for each alias: several names can have the same. */
-function misconfigured (leftOut: ReturnType<Mcp['upstreams']['leftOut']>): object[] {
+function misconfigured (leftOut: ReturnType<Mcp['upstreams']['leftOut']>): UpstreamRow[] {
   const reasons = new Map<string, string[]>()
   for (const { alias, mistakes } of leftOut) reasons.set(alias, [...reasons.get(alias) ?? [], ...mistakes.map(({ text }) => text)])
   return [...reasons].map(([alias, texts]) => ({ alias, state: 'misconfigured', failing: true, lastError: texts.join('; '), tools: 0 }))

@@ -1,6 +1,7 @@
 import type { Call } from '../dispatch/call.js'
 import { subjectOf } from '../dispatch/call-facts.js'
 import type { Activities } from './activities.js'
+import type { CallInFlight, Unwritten } from './batch.js'
 import type { ClientNames } from './client-names.js'
 import type { Row } from './row.js'
 
@@ -34,7 +35,7 @@ export class CallsInFlight {
     return calls.slice(0, MOST).map(call => {
       const { tool, prompt, resource, upstream } = subjectOf(call)
       const { method, principal, client, peer, revision: { version: revision }, awaitedQuestion: question } = call
-      const row = { key: this.#keyOf(call), startedAt: Math.round(epoch + call.response.startedAt), method, tool, prompt, resource, upstream, principal, client: this.#names.of(client), transport: peer.transport, revision, ...this.#progress.get(call), question }
+      const row: Unwritten<Omit<CallInFlight, 'own'>> = { key: this.#keyOf(call), startedAt: Math.round(epoch + call.response.startedAt), method, tool, prompt, resource, upstream, principal, client: this.#names.of(client), transport: peer.transport, revision, ...this.#progress.get(call), question }
       return { json: JSON.stringify(row), owner: this.#activities.of(peer) }
     })
   }

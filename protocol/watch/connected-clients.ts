@@ -1,6 +1,7 @@
 import type { Peer } from '../peer/peer.js'
 import { sessionOf } from '../sessions/session.js'
 import type { Activities } from './activities.js'
+import type { ClientRow, Unwritten } from './batch.js'
 import type { ClientNames } from './client-names.js'
 import type { Row } from './row.js'
 
@@ -33,8 +34,8 @@ export class ConnectedClients {
 
   #json (peer: Peer, epoch: number): string {
     const { key, lastCallAt, client } = this.#activities.of(peer)
-    const { principal, transport, revision, lastRevision, connectedAt: since, inbound: { size: inFlight } } = peer
-    return JSON.stringify({
+    const { principal, transport, revision, lastRevision, connectedAt: since = 0, inbound: { size: inFlight } } = peer
+    const row: Unwritten<Omit<ClientRow, 'own'>> = {
       key,
       client: this.#names.of(peer.client) ?? client,
       principal,
@@ -44,6 +45,7 @@ export class ConnectedClients {
       since,
       inFlight,
       lastCallAt: lastCallAt === undefined ? undefined : Math.round(epoch + lastCallAt)
-    })
+    }
+    return JSON.stringify(row)
   }
 }

@@ -1,5 +1,6 @@
 import type { Subject } from '../dispatch/call-facts.js'
 import type { Activity } from './activities.js'
+import type * as batch from './batch.js'
 import type { Row } from './row.js'
 
 /** How many calls are kept for a watcher that comes. */
@@ -42,5 +43,6 @@ export class EndedCalls {
 }
 
 function rowOf ({ at, ms, subject: { tool, prompt, resource, upstream }, owner, ...rest }: EndedCall): Row {
-  return { json: JSON.stringify({ at: Math.round(at), ms: Math.round(ms * 1000) / 1000, tool, prompt, resource, upstream, ...rest }), owner }
+  const row: batch.Unwritten<Omit<batch.EndedCall, 'own'>> = { at: Math.round(at), ms: Math.round(ms * 1000) / 1000, tool, prompt, resource, upstream, ...rest }
+  return { json: JSON.stringify(row), owner }
 }

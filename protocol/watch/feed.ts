@@ -2,6 +2,7 @@ import { callEach } from '../../lib/listeners.js'
 import type { Call } from '../dispatch/call.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import { errors } from '../wire/errors.js'
+import type { GatewayFacts, Unwritten } from './batch.js'
 import type { Recorder } from './recorder.js'
 import { StateReader, type Sources } from './state-reader.js'
 import { rowsOnce, Watcher } from './watcher.js'
@@ -24,7 +25,7 @@ export class Feed {
   #hasFailed = false
 
   /** `opening` is what the first batch of each watcher has. A watcher for whom more than `maxQueue` bytes wait to be written is sent nothing until it has read. */
-  constructor (dispatcher: Dispatcher, recorder: Recorder, sources: Sources, opening: object, maxQueue: number) {
+  constructor (dispatcher: Dispatcher, recorder: Recorder, sources: Sources, opening: { gateway: Unwritten<GatewayFacts> }, maxQueue: number) {
     this.#dispatcher = dispatcher
     this.#recorder = recorder
     this.#sources = sources

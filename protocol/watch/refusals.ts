@@ -1,4 +1,5 @@
 import type { Refusal } from '../wire/errors.js'
+import type { Refusal as RefusalRow, Unwritten } from './batch.js'
 
 /** In milliseconds: for how long refusals are counted, and in parts of how many the window moves on. */
 const WINDOW = 300_000
@@ -23,7 +24,7 @@ export class Refusals {
   }
 
   /** The latest first. */
-  rows (time: number): object[] {
+  rows (time: number): Array<Unwritten<RefusalRow>> {
     for (const [key, { slots }] of this.#counted) {
       dropOld(slots, time)
       if (slots.size === 0) this.#counted.delete(key)

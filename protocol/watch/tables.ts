@@ -1,6 +1,6 @@
 import type { Activity } from './activities.js'
+import type { Health, NodeRow, Refusal, Stats, ToolStats, Unwritten, UpstreamRow } from './batch.js'
 import { rowsFor, type Row } from './row.js'
-import type { Statistics } from './statistics/call-statistics.js'
 
 interface Rows { readonly total: number, readonly rows: readonly Row[] }
 
@@ -8,12 +8,12 @@ interface Rows { readonly total: number, readonly rows: readonly Row[] }
 export interface State {
   readonly inFlight: Rows
   readonly clients: Rows & { readonly sessions: number }
-  readonly tools: ReadonlyArray<Statistics & { name: string }>
-  readonly totals: Statistics
-  readonly refusals: readonly object[]
-  readonly upstreams: readonly object[]
-  readonly nodes: readonly object[]
-  readonly health: object
+  readonly tools: readonly ToolStats[]
+  readonly totals: Stats
+  readonly refusals: ReadonlyArray<Unwritten<Refusal>>
+  readonly upstreams: ReadonlyArray<Unwritten<UpstreamRow>>
+  readonly nodes: readonly NodeRow[]
+  readonly health: Unwritten<Health>
 }
 
 /** The state as JSON text by member: encoded once for all watchers, but for rows that are marked for one of them. */

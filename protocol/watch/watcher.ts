@@ -3,6 +3,7 @@ import { ADMIN_SCOPE, grants } from '../wire/identity.js'
 import { encodeId } from '../wire/jsonrpc.js'
 import { META } from '../wire/meta.js'
 import type { Activity } from './activities.js'
+import type { BatchMethod } from './batch.js'
 import type { EndedCalls } from './ended-calls.js'
 import { rowsFor, type Row } from './row.js'
 import type { Rates } from './statistics/rates.js'
@@ -13,7 +14,7 @@ const SCOPES: readonly string[] = [ADMIN_SCOPE]
 /** The most calls in a batch. */
 const MOST = 200
 
-const METHOD = 'notifications/patchbay/watch'
+const METHOD: BatchMethod = 'notifications/patchbay/watch'
 
 /** The sources of a batch. */
 export interface News {

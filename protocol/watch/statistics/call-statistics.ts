@@ -1,7 +1,5 @@
+import type { Stats } from '../batch.js'
 import { BUCKETS, quantiles } from './log-buckets.js'
-
-/** Counts of calls and of those that failed, and what half, 95 % and 99 % of them took at most, to 7 %, in milliseconds. */
-export interface Statistics { calls: number, errors: number, p50: number, p95: number, p99: number }
 
 const SHARES = [0.5, 0.95, 0.99]
 
@@ -17,7 +15,7 @@ export class CallCounts {
     if (isError) this.errors++
   }
 
-  get statistics (): Statistics {
+  get statistics (): Stats {
     if (this.calls === 0) return { calls: 0, errors: 0, p50: 0, p95: 0, p99: 0 }
     const [p50 = 0, p95 = 0, p99 = 0] = quantiles(this.#counts, this.calls, SHARES)
     return { calls: this.calls, errors: this.errors, p50, p95, p99 }
@@ -62,7 +60,7 @@ export class SlidingCounts {
     return this.#all.calls === 0
   }
 
-  get statistics (): Statistics {
+  get statistics (): Stats {
     return this.#all.statistics
   }
 

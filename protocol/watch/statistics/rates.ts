@@ -1,4 +1,5 @@
-import { CallCounts, SlidingCounts, type Statistics } from './call-statistics.js'
+import type { Second, Stats, ToolStats } from '../batch.js'
+import { CallCounts, SlidingCounts } from './call-statistics.js'
 import { bucketOf } from './log-buckets.js'
 
 /** In seconds: for how long calls are counted, and in parts of how many the window moves on. */
@@ -7,9 +8,6 @@ const SLOT = 5
 /** The most names that are counted apart, and what all others are counted as. */
 const MAX_NAMES = 1_000
 const OTHERS = 'others'
-
-/** One second, by the time at which it began, in milliseconds since 1970. */
-export interface Second extends Statistics { at: number }
 
 /** How many calls there are, how many fail and how long they take: in each of the last 300 seconds, and in the last five minutes by name and in all. */
 export class Rates {
@@ -54,12 +52,12 @@ export class Rates {
     return this.#seconds.slice(Math.max(0, this.#seconds.length - (this.completed - number)))
   }
 
-  get totals (): Statistics {
+  get totals (): Stats {
     return this.#all.statistics
   }
 
   /** The most called first. */
-  get byName (): Array<Statistics & { name: string }> {
+  get byName (): ToolStats[] {
     return [...this.#named].map(([name, counts]) => ({ name, ...counts.statistics })).sort((one, other) => other.calls - one.calls)
   }
 
