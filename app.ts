@@ -145,7 +145,7 @@ async function assemble (fastify: FastifyInstance, options: FlatOptions, standal
   if (standalone && !isPrivate(options)) await fastify.register((await import('./http-server.js')).requestChecks, options)
   if (options.http) await fastify.register((await import('./http-server.js')).httpServer, options)
   // In a checkout, the built-in definitions are watched, too, and therefore loaded from their sources.
-  const folders = options.tools !== false && options.watch ? checkoutFolders() : []
+  const folders = options.tools !== false && options.reload ? checkoutFolders() : []
   const isServed = (file: string): boolean => isAskedFor(file, options)
   if (options.tools !== false) await fastify.register(builtInServices, options)
   if (options.tools !== false && folders.length === 0) for (const [url, module] of await builtIns()) if (isServed(url.pathname)) await contribute(fastify, url, () => module)

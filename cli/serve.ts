@@ -22,7 +22,7 @@ import { listen, type Listening } from './listen.js'
 import { reloader } from './reload.js'
 import { Shutdown } from './process/shutdown.js'
 import { staleBuildWarning } from './stale-build.js'
-import { watchConfiguration } from './watch-configuration.js'
+import { followConfiguration } from './follow-configuration.js'
 
 export interface ServeOptions {
   /** Something about the way it was started that the log has to say. */
@@ -52,12 +52,12 @@ export async function serve (options: Options, { warning, launch, logs, onHangUp
   const logger = commandLogger(options.logLevel, process.pid, logs)
   if (warning !== undefined) logger.warn(warning)
   // Plugins may be TypeScript. Without any, reading our own source maps would only cost time.
-  process.setSourceMapsEnabled(options.plugins.length > 0 || options.watch)
+  process.setSourceMapsEnabled(options.plugins.length > 0 || options.reload)
   const app = await build(options, { loggerInstance: logger }).catch((error: Error) => { throw locate(error) })
   await app.ready()
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
 
-  const configuration = options.watch ? await watchConfiguration(app, options, file) : undefined
+  const configuration = options.reload ? await followConfiguration(app, options, file) : undefined
   const running: { listening?: Listening, stdio?: Stdio } = {}
   const close = async (): Promise<void> => {
     running.stdio?.abandon()
@@ -69,7 +69,7 @@ export async function serve (options: Options, { warning, launch, logs, onHangUp
   }
   // Before a client can know of us, so that a signal it sends finds a listener.
   const shutdown = new Shutdown({ logger, logs, grace: options.grace, drainDelay: options.drainDelay, close })
-  const reload = reloader({ app, logger, options, read, locate, onFiles: files => configuration?.watch(files) })
+  const reload = reloader({ app, logger, options, read, locate, onFiles: files => configuration?.follow(files) })
   configuration?.start(reload)
   onHangUp(hangUpAction(shutdown, reload))
 
@@ -82,7 +82,7 @@ export async function serve (options: Options, { warning, launch, logs, onHangUp
   }
   announce(app, options, { launch, logger, isForPeople }, running.listening?.address)
   // After the banner, which would push it out of sight.
-  const stale = options.watch ? undefined : staleBuildWarning(sourceFiles(app))
+  const stale = options.reload ? undefined : staleBuildWarning(sourceFiles(app))
   if (stale !== undefined) logger.warn(stale)
   if (!options.stdio) watchStrayInput(() => logger.warn('standard input carries JSON-RPC, but --stdio is not set; add --stdio to the arguments in the configuration of the client'))
 }

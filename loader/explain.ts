@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { entry } from '../version.js'
 import { near } from './plugin-place.js'
-import { isWatched, withoutGeneration } from './watch/generation.js'
+import { isReloadable, withoutGeneration } from './reload/generation.js'
 
 type Known = Error & { code?: string, requireStack?: string[] }
 
@@ -67,7 +67,7 @@ function lineIn (file: string, { stack = '' }: Error): string {
   const places = frames.map(([, place = '', line = '']) => ({ path: place.replace(/^file:\/\//, ''), line }))
   const own = places.find(({ path }) => path === file)
   if (own !== undefined) return ` (line ${own.line})`
-  const imported = places.find(({ path }) => isWatched(pathToFileURL(path).href, entry))
+  const imported = places.find(({ path }) => isReloadable(pathToFileURL(path).href, entry))
   return imported === undefined ? '' : ` (${imported.path}, line ${imported.line})`
 }
 

@@ -4,14 +4,14 @@ import type { Options } from '../options.js'
 import { loadFile } from './load-file.js'
 import { filesAt, locatePlugin } from './plugin-place.js'
 import { loadDeadline } from './register-plugin.js'
-import { watchPlugins } from './watch/plugin-watcher.js'
+import { reloadPlugins } from './reload/plugin-reloader.js'
 
 /**
  * Registers the entries of option `plugins` in their order: functions as they are, and each file once that a path, folder, glob or package names, and
  * that `isServed`.
  */
-export async function loadPlugins (app: FastifyInstance, { plugins, watch, grace }: Pick<Options, 'plugins' | 'watch' | 'grace'>, isServed: (file: string) => boolean = () => true): Promise<void> {
-  if (watch) return await watchPlugins(app, plugins, grace, isServed)
+export async function loadPlugins (app: FastifyInstance, { plugins, reload, grace }: Pick<Options, 'plugins' | 'reload' | 'grace'>, isServed: (file: string) => boolean = () => true): Promise<void> {
+  if (reload) return await reloadPlugins(app, plugins, grace, isServed)
   const deadline = loadDeadline(app)
   const loaded = new Set<string>()
   for (const plugin of plugins) {

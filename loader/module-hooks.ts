@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
-import { isExported, isWatched, withGeneration, withoutGeneration } from './watch/generation.js'
+import { isExported, isReloadable, withGeneration, withoutGeneration } from './reload/generation.js'
 
 /** `port` is there when files are watched: it brings their generations, and takes which file imports which. */
 export interface HooksData { entry: string, port?: MessagePort }
@@ -27,7 +27,7 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
   try {
     const found = await find(specifier, context, next)
     const url = withoutGeneration(found.url)
-    if (!isWatched(url, entry)) return found
+    if (!isReloadable(url, entry)) return found
     port.postMessage({ importer, url })
     return { ...found, url: withGeneration(url, latestGeneration(port, url)) }
   } catch (error) {

@@ -9,6 +9,9 @@ export interface Mistake {
   text: string
 }
 
+/** New names of options, by the old ones. */
+export const RENAMED: Readonly<Record<string, string>> = { watch: 'reload' }
+
 /** Options that cannot be used, with everything that is wrong with them. */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError'
@@ -25,10 +28,15 @@ export function mistakesIn (schema: TObject, values: Record<string, unknown>, no
   const names = Object.keys(schema.properties)
   return Object.entries(values).flatMap(([name, value]) => {
     const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
-    if (property === undefined) return [{ path: name, text: `${noun} "${name}" does not exist${didYouMean(name, names)}` }]
+    if (property === undefined) return [{ path: name, text: `${noun} "${name}" ${renamedTo(name, names) ?? `does not exist${didYouMean(name, names)}`}` }]
     const wrong = compile(Type.Object({ [name]: property }))({ [name]: value })
     return wrong === undefined ? [] : [mistake(wrong, property, noun)]
   })
+}
+
+function renamedTo (name: string, names: string[]): string | undefined {
+  const renamed = Object.hasOwn(RENAMED, name) ? RENAMED[name] : undefined
+  return renamed === undefined || !names.includes(renamed) ? undefined : `is called ${renamed} now`
 }
 
 function mistake (wrong: string, property: TSchema, noun: string): Mistake {

@@ -8,7 +8,7 @@ type Name = keyof FlatOptions
 
 /** The options that may differ between nodes that share a store: where a node listens, how it logs, what its machine can bear. All others must be equal. */
 export const PER_NODE: ReadonlySet<Name> = new Set<Name>([
-  'stdio', 'http', 'port', 'host', 'tls', 'metrics', 'console', 'keepServing', 'logLevel', 'logFormat', 'audit', 'traces', 'watch', 'clipboard',
+  'stdio', 'http', 'port', 'host', 'tls', 'metrics', 'console', 'keepServing', 'logLevel', 'logFormat', 'audit', 'traces', 'reload', 'clipboard',
   'data', 'ephemeral', 'redis', 'redisPrefix', 'maxData', 'trustProxy', 'token', 'mcpConfig', 'maxMcpConfig',
   'maxAllBytesInFlight', 'maxEventLoopDelay', 'maxHeap', 'maxRss', 'drainDelay', 'grace', 'maxConnections', 'maxConnectionsPerAddress', 'maxStreams', 'maxQueued', 'maxSessions'
 ])

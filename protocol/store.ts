@@ -26,7 +26,7 @@ export interface StoreObserver {
   /** So many events were read again for a client that came back. */
   replayed (count: number): void
   /** A message to another node was sent. */
-  messageSent (kind: string, outcome: 'delivered' | 'nobody' | 'failed'): void
+  messageSent (kind: string, outcome: 'delivered' | 'absent' | 'failed'): void
 }
 
 export interface Entry { key: string, value: unknown }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { wantsWebSocket } from '../lib/websocket.js'
-import { isForwarded } from '../protocol/http/proxied.js'
+import { isProxied } from '../protocol/http/proxied.js'
 import { httpErrors } from '../protocol/http/http-errors.js'
 import { acceptsBoth } from '../transports/http/headers.js'
 import { batchPosts } from '../transports/http/posts.js'
@@ -52,7 +52,7 @@ function getRoute ({ mcp }: FastifyInstance, options: WebSocketOptions): Omit<Ro
     handler: (request, reply) => { serveStream(mcp, request, reply).catch((error: Error) => reply.send(error)) },
     wsHandler: (socket, request) => {
       const { identity, raw } = request
-      serveWebSocket(mcp.dispatcher, { socket, rawSocket: raw.socket, identity, forwarded: isForwarded(raw.headers), view: viewOf(request) }, options)
+      serveWebSocket(mcp.dispatcher, { socket, rawSocket: raw.socket, identity, proxied: isProxied(raw.headers), view: viewOf(request) }, options)
     }
   }
 }

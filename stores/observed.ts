@@ -93,7 +93,7 @@ function countingMessages (nodes: Nodes, observer: StoreObserver): Nodes {
     ...(nodes.losesMessages === undefined ? {} : { losesMessages: nodes.losesMessages }),
     send: (node, message) => {
       const sent = nodes.send(node, message)
-      sent.then(found => observer.messageSent(message.kind, found ? 'delivered' : 'nobody'), () => observer.messageSent(message.kind, 'failed'))
+      sent.then(found => observer.messageSent(message.kind, found ? 'delivered' : 'absent'), () => observer.messageSent(message.kind, 'failed'))
       return sent
     },
     broadcast: message => {

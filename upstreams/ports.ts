@@ -45,7 +45,7 @@ export interface UpstreamRequest {
   /** More headers, such as `Mcp-Param-*`, where there are headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** True when the sender itself looks for keys that reach prototypes in the result; without it, such a result fails the request. */
-  readonly takesForbidden?: boolean | undefined
+  readonly allowsUnsafeKeys?: boolean | undefined
   /** Reads the lists again and gives the headers anew: called when the upstream refused those it got, before one retry. */
   readonly renewHeaders?: (() => Promise<Readonly<Record<string, string>>>) | undefined
 }

@@ -105,7 +105,7 @@ async function buildAndList (options: Options, locate: Locate, warn: Warn): Prom
   const { build } = await import('../../app.js')
   const { redis, ...local } = options
   const loggerInstance = pino({ level: 'warn' }, { write: line => warn((JSON.parse(line) as { msg: string }).msg) })
-  const app = await build({ ...local, ephemeral: true, watch: false }, { loggerInstance, pluginTimeout: PLUGIN_LIMIT })
+  const app = await build({ ...local, ephemeral: true, reload: false }, { loggerInstance, pluginTimeout: PLUGIN_LIMIT })
   try {
     app.mcp.upstreams.hold()
     await app.ready()

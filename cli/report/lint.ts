@@ -34,7 +34,7 @@ interface Finding { lines: string[], isIncomplete: boolean }
 export async function lint (options: Options, { server, locate, signal }: Linting): Promise<Linted> {
   const { build } = await import('../../app.js')
   const { redis, tls, ...local } = options
-  const app = await build({ ...local, ephemeral: true, watch: false, roots: [], plugins: [], mcpServers: {}, mcpConfig: [] }, { loggerInstance: pino({ level: 'silent' }) })
+  const app = await build({ ...local, ephemeral: true, reload: false, roots: [], plugins: [], mcpServers: {}, mcpConfig: [] }, { loggerInstance: pino({ level: 'silent' }) })
   // Timers of the gateway keep no process alive.
   const alive = setInterval(() => {}, 60_000)
   try {

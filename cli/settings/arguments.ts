@@ -12,7 +12,7 @@ const FLAGS = {
   port: { type: 'string' },
   host: { type: 'string' },
   plugin: { type: 'string', multiple: true },
-  watch: { type: 'boolean' },
+  reload: { type: 'boolean' },
   root: { type: 'string', multiple: true },
   'mcp-config': { type: 'string', multiple: true },
   data: { type: 'string' },

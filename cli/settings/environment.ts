@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Options, type Options as Values } from '../../options.js'
 import { Limits } from '../../options/limits.js'
+import { RENAMED } from '../../options/mistakes.js'
 import { didYouMean } from '../../lib/nearest-name.js'
 import type { Environment } from '../../system/environment.js'
 import { docsPage } from '../places.js'
@@ -35,6 +36,8 @@ export function readEnvironment (env: Environment, cwd: string): Source {
 
 function meantBy (key: string, variables: string[]): string {
   const limit = Object.keys(Limits.properties).find(name => variableOf(name) === key)
+  const [, renamed] = Object.entries(RENAMED).find(([name]) => variableOf(name) === key) ?? []
+  if (renamed !== undefined) return `; it is called ${variableOf(renamed)} now`
   return limit === undefined ? didYouMean(key, variables) || `; ${docsPage('configure.md')} lists them` : `; set ${PREFIX}LIMITS=${limit}=…`
 }
 

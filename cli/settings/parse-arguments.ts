@@ -2,6 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { nearestName } from '../../lib/nearest-name.js'
 import { Options } from '../../options.js'
 import { Limits } from '../../options/limits.js'
+import { RENAMED } from '../../options/mistakes.js'
 import type { Environment } from '../../system/environment.js'
 import { withoutPassword } from '../../system/redis/url.js'
 
@@ -26,6 +27,8 @@ function meantBy (name: string, flags: string[]): string {
   const option = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
   if (flags.includes('config') && Object.hasOwn(Options.properties, option)) return ` on the command line; set ${option} in the config file or PATCHBAY_${name.replaceAll('-', '_').toUpperCase()} in the environment`
   if (flags.includes('limit') && Object.hasOwn(Limits.properties, option)) return `; write --limit ${option}=…`
+  const renamed = Object.hasOwn(RENAMED, option) ? RENAMED[option] : undefined
+  if (renamed !== undefined && flags.includes(renamed)) return `; it is called --${renamed} now`
   const nearest = nearestName(name, flags)
   return nearest === undefined ? '; see patchbay --help' : `; did you mean --${nearest}?`
 }

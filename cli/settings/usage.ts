@@ -6,7 +6,7 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
                 [--root DIR]... [--mcp-config FILE]...
                 [--data DIR | --ephemeral | --redis URL] [--config FILE]
                 [--limit NAME=N]... [--log-level L] [--log-format F]
-                [--watch] [--keep-serving]
+                [--reload] [--keep-serving]
        patchbay --check [OPTION]...
        patchbay lint [SERVER] [OPTION]...
        patchbay clients [NAME] [OPTION]...
@@ -18,7 +18,7 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --plugin FILE   load a tool, resource, prompt or Fastify plugin (TypeScript or
                   JavaScript); a folder, a glob in quotes or the name of a
                   package will do, too; may be repeated
-  --watch         load a plugin file anew when it changes, without a restart,
+  --reload        load a plugin file anew when it changes, without a restart,
                   and take over changed files of --config and --mcp-config;
                   for development
   --root DIR      serve the files of a folder, read-only, as resources; may be

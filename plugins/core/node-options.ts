@@ -102,10 +102,10 @@ class OptionsComparison {
       nodes.push(node)
       for (const name of different) names.add(name)
     }
-    this.#tell(nodes.length === 0 ? undefined : sentenceOf([...names].sort(), nodes.sort()))
+    this.#reportChange(nodes.length === 0 ? undefined : sentenceOf([...names].sort(), nodes.sort()))
   }
 
-  #tell (sentence: string | undefined): void {
+  #reportChange (sentence: string | undefined): void {
     if (sentence === this.#warned) return
     this.#warned = sentence
     this.#report(sentence)

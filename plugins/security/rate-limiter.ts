@@ -39,7 +39,7 @@ export default fp(async (fastify, { rate, burst, toolRates, redis, redisPrefix }
     const { peer, channel, identity, method } = call
     if (peer.transport === 'memory' && identity === ANONYMOUS_ALL_SCOPES) return
     const tool = method === 'tools/call' && tools.size > 0 ? tools.get(nameOf(call)) : undefined
-    const checked = channel.counted === true || callers === undefined ? undefined : check(callers.take(callerOf(identity)), 'rate', 'by one caller (option rate)')
+    const checked = channel.isRateCounted === true || callers === undefined ? undefined : check(callers.take(callerOf(identity)), 'rate', 'by one caller (option rate)')
     return tool === undefined ? checked : checkTool(call, tool, checked)
   })
 

@@ -61,13 +61,13 @@ class BatchChannel {
     const channel = this.#channel
     return {
       get streams () { return channel.streams },
-      counted: first && channel.counted === true,
+      isRateCounted: first && channel.isRateCounted === true,
       headers: channel.headers,
-      forwarded: channel.forwarded,
+      proxied: channel.proxied,
       respond: text => this.#settle(index, text),
       end: () => this.#settle(index, undefined),
       emit: (text, method) => channel.emit(text, method),
-      ...(channel.emitUnkept === undefined ? {} : { emitUnkept: (text: string, method: string) => channel.emitUnkept?.(text, method) }),
+      ...(channel.emitTransient === undefined ? {} : { emitTransient: (text: string, method: string) => channel.emitTransient?.(text, method) }),
       unwritten: () => channel.unwritten?.() ?? 0,
       isDetached: () => channel.isDetached?.() === true
     }

@@ -1,4 +1,4 @@
-import { bringsForwarded } from '../http/proxied.js'
+import { cameThroughProxy } from '../http/proxied.js'
 import type { Conversation } from '../peer/conversation.js'
 import type { Peer } from '../peer/peer.js'
 import type { ClientRequest, ClientRequestKinds } from '../questions/client-request.js'
@@ -97,7 +97,7 @@ export class Call {
 
   /** True when the request came through a proxy, as its headers or those of its connection say. */
   get forwarded (): boolean {
-    return bringsForwarded(this.channel)
+    return cameThroughProxy(this.channel)
   }
 
   /** The target of the request, as it was registered when this was first asked for; undefined when there is no such thing. */
@@ -168,11 +168,11 @@ export class Call {
   }
 
   /** Sends a notification that is not stored for resumption, with the params as JSON text. */
-  notifyNow (method: string, json: string): void {
+  notifyTransient (method: string, json: string): void {
     if (this.response.isClosed || !this.channel.streams) return
     const text = encodeNotificationWith(method, json)
-    if (this.channel.emitUnkept === undefined) this.channel.emit(text, method)
-    else this.channel.emitUnkept(text, method)
+    if (this.channel.emitTransient === undefined) this.channel.emit(text, method)
+    else this.channel.emitTransient(text, method)
   }
 
   /** True when the client can answer such a request, for example `call.can('elicitation/create')`. */

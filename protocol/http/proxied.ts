@@ -7,12 +7,12 @@ const NAMES = new Set([
 ])
 
 /** True when a message on this channel came through a proxy, as the headers of its request or of its connection say. */
-export function bringsForwarded ({ forwarded, headers }: Pick<Channel, 'forwarded' | 'headers'>): boolean {
-  return forwarded === true || (headers !== undefined && isForwarded(headers))
+export function cameThroughProxy ({ proxied, headers }: Pick<Channel, 'proxied' | 'headers'>): boolean {
+  return proxied === true || (headers !== undefined && isProxied(headers))
 }
 
 /** True when a proxy has added one of its headers to a request: `Forwarded`, `Via`, any `X-Forwarded-*`, or one of their like. */
-export function isForwarded (headers: Headers): boolean {
+export function isProxied (headers: Headers): boolean {
   for (const name in headers) if (NAMES.has(name) || name.startsWith('x-forwarded-')) return true
   return false
 }

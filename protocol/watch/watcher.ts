@@ -68,7 +68,7 @@ export class Watcher {
     if (channel.isDetached?.() === true || !grants(identity, SCOPES)) return this.#onLost()
     if (!channel.streams || (channel.unwritten?.() ?? 0) > maxQueue) return
     const members = [...this.#openingMembers(), ...this.#endedMembers(news), ...this.#secondMembers(news), ...this.#tableMembers(news)]
-    if (members.length > 0) this.call.notifyNow(METHOD, `{${[...this.#heading(news.at), ...members].join(',')}}`)
+    if (members.length > 0) this.call.notifyTransient(METHOD, `{${[...this.#heading(news.at), ...members].join(',')}}`)
   }
 
   #heading (at: number): string[] {

@@ -12,11 +12,11 @@ export interface Channel {
   /** True where the answer is an HTTP reply of its own, so that its status and headers reach the client. */
   readonly hasStatus?: boolean
   /** True where the message came with an HTTP request, which was counted against the rate of its caller. */
-  readonly counted?: boolean
+  readonly isRateCounted?: boolean
   /** The headers of the HTTP request that brought the message, where it had one of its own. */
   readonly headers?: Headers | undefined
   /** True where a proxy brought the connection that carries the messages. */
-  readonly forwarded?: boolean | undefined
+  readonly proxied?: boolean | undefined
   /** Gets the error behind the internal error that is responded next, and undefined after that; only where the client may know it, in the same process. */
   setCause? (error: unknown): void
   /** Writes the response. `status` and `headers` are for HTTP; other transports ignore them. */
@@ -26,7 +26,7 @@ export interface Channel {
   /** A notification, or a request to the client. */
   emit (text: string, method: string): void
   /** Sends a notification that is not stored for resumption; only where `emit` stores them. */
-  emitUnkept? (text: string, method: string): void
+  emitTransient? (text: string, method: string): void
   /** How many bytes wait to be written; absent where none do. */
   unwritten? (): number
   /** True while no client reads what is emitted; only where clients may come back. */

@@ -72,7 +72,7 @@ class Inspection {
   }
 
   #forbid (why: string, error: (why: string) => Error): void {
-    if (this.#limits.readsForbidden !== true) throw error(why)
+    if (this.#limits.allowsUnsafeKeys !== true) throw error(why)
     this.forbidden ??= why
   }
 }

@@ -6,13 +6,13 @@ export interface MessageLimits {
   maxId: number
   maxBatch: number
   /** True when a response is read even if it has keys that reach prototypes, or numbers that do not fit; `forbidden` of it says so. */
-  readsForbidden?: boolean
+  allowsUnsafeKeys?: boolean
   /** The option that bounds values and keys, where it is not `maxValues` and `maxKeys`; the depth is not an option then. */
   option?: 'maxUpstreamValues' | 'maxUpstreamListValues'
 }
 
 /** Limits of what one peer may ask for, and for how long; times are in milliseconds. */
-export interface Limits extends Omit<MessageLimits, 'readsForbidden' | 'option'> {
+export interface Limits extends Omit<MessageLimits, 'allowsUnsafeKeys' | 'option'> {
   maxInFlight: number
   /** How many bytes the calls of one peer, and those of all together, may hold while they are answered. */
   maxBytesInFlight: number
@@ -43,4 +43,4 @@ export const LIMITS: Limits = {
 
 /** Limits of the contents of a message of an upstream. Its lists may be long, and one entry that is too deep for clients must not cost the others. */
 export const upstreamLimits = (maxValues: number, option: 'maxUpstreamValues' | 'maxUpstreamListValues' = 'maxUpstreamValues'): MessageLimits =>
-  ({ ...LIMITS, maxDepth: 4 * LIMITS.maxDepth, maxKeys: maxValues, maxValues, maxBatch: 1_000, readsForbidden: true, option })
+  ({ ...LIMITS, maxDepth: 4 * LIMITS.maxDepth, maxKeys: maxValues, maxValues, maxBatch: 1_000, allowsUnsafeKeys: true, option })

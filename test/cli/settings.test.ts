@@ -45,6 +45,8 @@ const MISTAKES: Array<[what: string, launch: Launch, pattern: RegExp]> = [
   ['limits that are no object', { file: '{"limits":5}' }, /option limits must be object/],
   ['a limit among the options', { file: '{"maxDepth":3}' }, /option "maxDepth" is a limit: put it into limits, as in \{"limits":\{"maxDepth":…\}\}/],
   ['a variable of a limit', { env: { PATCHBAY_MAX_DEPTH: '3' } }, /environment variable PATCHBAY_MAX_DEPTH does not exist; set PATCHBAY_LIMITS=maxDepth=…/],
+  ['an old name in the environment', { env: { PATCHBAY_WATCH: 'true' } }, /environment variable PATCHBAY_WATCH does not exist; it is called PATCHBAY_RELOAD now/],
+  ['an old name of a flag', { args: ['--watch'] }, /there is no option --watch; it is called --reload now/],
   ['a flag of a limit', { args: ['--max-depth', '3'] }, /there is no option --max-depth; write --limit maxDepth=…/],
   ['a file that is text', { file: '"port"' }, /config file .*c\.json.*object/]
 ]

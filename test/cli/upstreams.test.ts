@@ -201,10 +201,10 @@ t.test('upstreams on the command line', async t => {
     t.match(await (await fetch(`${await launched.url()}/health`)).json() as object, { upstreams: [{ alias: 'a' }] })
   })
 
-  t.test('--watch does the same when a file is saved, in place or by renaming, also one that a file refers to', { buffered: true }, async t => {
+  t.test('--reload does the same when a file is saved, in place or by renaming, also one that a file refers to', { buffered: true }, async t => {
     const place = await folder(t, { 'patchbay.json': text({ own: lazy() }), 'mcp.json': text({ a: { ...lazy(), envFile: 'a.env' } }), 'a.env': 'A=1\n' })
     const [config, client, env] = ['patchbay.json', 'mcp.json', 'a.env'].map(name => join(place, name)) as [string, string, string]
-    const launched = await launch(t, ['--ephemeral', '--port', '0', '--watch', '--config', config, '--mcp-config', client]).up()
+    const launched = await launch(t, ['--ephemeral', '--port', '0', '--reload', '--config', config, '--mcp-config', client]).up()
     await reloadedAs(t, launched, /^options reloaded: upstreams changed: a$/, async () => await writeFile(env, 'A=2\n'))
     await reloadedAs(t, launched, /^options reloaded: upstreams added: b; upstreams removed: a$/, async () => {
       await writeFile(`${client}.tmp`, text({ b: lazy() }))

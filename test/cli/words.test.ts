@@ -22,11 +22,11 @@ t.test('the words of the command', async t => {
   }
 
   t.test('options that npm took for its own are named', { buffered: true }, async t => {
-    const started = launch(t, ['--stdio', '--ephemeral'], { env: { npm_lifecycle_event: 'start', npm_config_watch: 'true', npm_config_log_level: 'debug', npm_config_version: '1' } })
+    const started = launch(t, ['--stdio', '--ephemeral'], { env: { npm_lifecycle_event: 'start', npm_config_reload: 'true', npm_config_log_level: 'debug', npm_config_version: '1' } })
     started.end()
-    t.match(await started.exit(), { code: 0, stderr: /^\{"level":40,.*"msg":"npm took --watch and --log-level for its own; npm needs two dashes before options: npm start -- --watch --log-level"\}\n/ })
-    t.equal(npmFlagsWarning(['watch'], { npm_config_watch: 'true' }), undefined, 'not started by npm start')
-    t.equal(npmFlagsWarning(['watch'], { npm_lifecycle_event: 'start', npm_config_cache: '/x' }), undefined)
+    t.match(await started.exit(), { code: 0, stderr: /^\{"level":40,.*"msg":"npm took --reload and --log-level for its own; npm needs two dashes before options: npm start -- --reload --log-level"\}\n/ })
+    t.equal(npmFlagsWarning(['reload'], { npm_config_reload: 'true' }), undefined, 'not started by npm start')
+    t.equal(npmFlagsWarning(['reload'], { npm_lifecycle_event: 'start', npm_config_cache: '/x' }), undefined)
   })
 
   t.test('help is shown even if the settings are wrong', { buffered: true }, async t => {

@@ -19,7 +19,7 @@ export function jsonChannel (reply: FastifyReply): Channel {
   return {
     streams: false,
     hasStatus: true,
-    counted: true,
+    isRateCounted: true,
     headers: reply.request.headers,
     respond: (text, status, headers) => sendJson(reply, text, status, headers),
     respondShared: (start, tail) => sendPrepared(reply, start, tail),

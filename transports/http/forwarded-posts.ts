@@ -48,7 +48,7 @@ export async function takePost ({ identity: carried, text }: ForwardedPost, { di
   if (incoming.kind === 'invalid' && incoming.id === undefined) {
     return await new Promise(resolve => { dispatcher.receive(incoming, client.peer, replyChannel(resolve)) })
   }
-  dispatcher.receive(incoming, client.peer, { ...channel, counted: true }, identity)
+  dispatcher.receive(incoming, client.peer, { ...channel, isRateCounted: true }, identity)
   return ACCEPTED
 }
 
@@ -63,7 +63,7 @@ function respond (answer: PostAnswer, reply: FastifyReply): void {
 const replyChannel = (resolve: (answer: PostAnswer) => void): Channel => ({
   streams: false,
   hasStatus: true,
-  counted: true,
+  isRateCounted: true,
   respond: (text, status) => resolve({ status, text }),
   emit: () => {},
   end: () => resolve(ACCEPTED)

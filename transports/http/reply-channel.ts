@@ -23,7 +23,7 @@ const NO_OPTIONS: ReplyOptions = {}
 export class ReplyChannel implements Channel {
   readonly canStream = true
   readonly hasStatus = true
-  readonly counted = true
+  readonly isRateCounted = true
   readonly #eventStreams: EventStreamPort
   readonly #reply: FastifyReply
   readonly #options: ReplyOptions
@@ -65,11 +65,11 @@ export class ReplyChannel implements Channel {
     else if (!this.#done && this.streams) (this.#stream ??= this.#open()).emit(text, method)
   }
 
-  emitUnkept (text: string, method: string): void {
+  emitTransient (text: string, method: string): void {
     if (this.#done || !this.streams || this.#isReadElsewhere) return this.emit(text, method)
     const channel = this.#emitsTo ?? (this.#stream = this.#open())
-    if (channel.emitUnkept === undefined) channel.emit(text, method)
-    else channel.emitUnkept(text, method)
+    if (channel.emitTransient === undefined) channel.emit(text, method)
+    else channel.emitTransient(text, method)
   }
 
   unwritten (): number {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isForwarded } from '../../protocol/http/proxied.js'
+import { isProxied } from '../../protocol/http/proxied.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import type { Sink } from '../../protocol/sessions/streams/sink.js'
@@ -40,7 +40,7 @@ export class SseConnections {
       dispatcher.lifecycle.disconnect(peer, new Error('the client closed the stream'))
     })
     this.#clients.set(id, { peer, sink })
-    peer.channel = { ...sinkChannel(sink), end: () => {}, forwarded: isForwarded(request.headers) }
+    peer.channel = { ...sinkChannel(sink), end: () => {}, proxied: isProxied(request.headers) }
     sink.write({ text: `${endpoint}?sessionId=${id}`, method: 'endpoint' })
   }
 
@@ -56,7 +56,7 @@ export class SseConnections {
     // The client could not match an error without an id on the stream, so it is the reply.
     if (incoming.kind === 'invalid' && incoming.id === undefined) return dispatcher.receive(incoming, peer, jsonChannel(reply))
     void reply.code(202).header('content-type', 'text/plain').send('Accepted')
-    dispatcher.receive(incoming, peer, { ...channel, counted: true, headers: request.headers }, request.identity)
+    dispatcher.receive(incoming, peer, { ...channel, isRateCounted: true, headers: request.headers }, request.identity)
   }
 
   /** The client of a stream of that caller and view. */

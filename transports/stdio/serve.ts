@@ -5,7 +5,7 @@ import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
 import { Peer } from '../../protocol/peer/peer.js'
-import { HeldInput } from './held-input.js'
+import { InputBackpressure } from './input-backpressure.js'
 import { LineWriter } from './line-writer.js'
 import { LineReader } from './line-reader.js'
 
@@ -48,7 +48,7 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
   const lines = new LineReader(maxMessage,
     line => mcp.receive(mcp.decode(line), peer, channel),
     () => mcp.receive({ kind: 'invalid', id: undefined, error: errors.messageTooLong(maxMessage) }, peer, channel))
-  const held = new HeldInput(input, lines, writer)
+  const held = new InputBackpressure(input, lines, writer)
   // A stream that was given an encoding has strings.
   input.on('data', (chunk: Buffer | string) => held.take(typeof chunk === 'string' ? Buffer.from(chunk) : chunk))
   // A plugin may have paused it before.

@@ -11,7 +11,7 @@ import { Inbox } from './inbox.js'
 import { Outbox } from './outbox.js'
 
 /** A client that has connected. `rawSocket` carries the frames of `socket`; absent where requests are injected. */
-export interface WebSocketClient { socket: WebSocket, rawSocket: Duplex | undefined, identity: Identity, forwarded: boolean, view?: string | undefined }
+export interface WebSocketClient { socket: WebSocket, rawSocket: Duplex | undefined, identity: Identity, proxied: boolean, view?: string | undefined }
 
 export interface QueueLimits { maxQueue: number, writeDeadline: number }
 
@@ -21,7 +21,7 @@ const CLOSE_FRAME_DEADLINE = 500
 /** One socket and its peer. A text frame is a whole message, so there is nothing to reassemble. */
 export class WebSocketConnection implements Channel {
   readonly streams = true
-  readonly forwarded: boolean
+  readonly proxied: boolean
   readonly #mcp: Dispatcher
   readonly #socket: WebSocket
   readonly #identity: Identity
@@ -31,8 +31,8 @@ export class WebSocketConnection implements Channel {
   readonly #inbox: Inbox<Buffer>
   #closing = false
 
-  constructor (mcp: Dispatcher, { socket, rawSocket, identity, forwarded, view }: WebSocketClient, { maxQueue, writeDeadline }: QueueLimits) {
-    this.forwarded = forwarded
+  constructor (mcp: Dispatcher, { socket, rawSocket, identity, proxied, view }: WebSocketClient, { maxQueue, writeDeadline }: QueueLimits) {
+    this.proxied = proxied
     this.#mcp = mcp
     this.#socket = socket
     this.#identity = identity

@@ -25,7 +25,7 @@ export class Heartbeat {
     clearInterval(this.#timer)
   }
 
-  #terminate (): void {
+  #cut (): void {
     this.#onDead()
     this.#socket.terminate()
   }
@@ -37,7 +37,7 @@ export class Heartbeat {
       this.#socket.ping()
     } else {
       // After a long turn the timer runs before the pong is read from the socket: wait for the poll phase.
-      setImmediate(() => { if (!this.#alive) this.#terminate() })
+      setImmediate(() => { if (!this.#alive) this.#cut() })
     }
   }
 }

@@ -30,7 +30,7 @@ export interface Outgoing extends CallOptions {
   /** True when progress goes to `call`; the token of the request is its id. */
   readonly wantsProgress?: boolean | undefined
   /** True when its sender checks the result itself. */
-  readonly takesForbidden?: boolean | undefined
+  readonly allowsUnsafeKeys?: boolean | undefined
   /** Replies of these HTTP statuses are failures, whatever their body says. */
   readonly failsOn?: (status: number) => boolean
 }
@@ -176,7 +176,7 @@ export class UpstreamPeer {
     const { id, forbidden } = response
     if (id === undefined || (forbidden === undefined && status === undefined)) return this.#requests.settle(response) || (id !== undefined && this.calls.answeredLate(id))
     const options = this.#requests.get(id)?.options
-    if (forbidden !== undefined && options?.takesForbidden !== true) return this.#requests.fail(id, new RequestFailed(`its response cannot be read: ${forbidden}`, status))
+    if (forbidden !== undefined && options?.allowsUnsafeKeys !== true) return this.#requests.fail(id, new RequestFailed(`its response cannot be read: ${forbidden}`, status))
     if (status !== undefined && options?.failsOn?.(status) === true) return this.#requests.fail(id, new RequestFailed(describeStatus(status, {}, true), status))
     return this.#requests.settle(response) || this.calls.answeredLate(id)
   }

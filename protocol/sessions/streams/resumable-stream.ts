@@ -117,7 +117,7 @@ export class ResumableStream implements Channel {
   }
 
   /** Writes an event to the client that is connected, if there is one. It is not stored. */
-  emitUnkept (text: string, method: string): void {
+  emitTransient (text: string, method: string): void {
     if (this.ended || !this.connected) return
     this.#unkept += text.length
     this.#enqueue(async () => {

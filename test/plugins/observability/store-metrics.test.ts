@@ -28,7 +28,7 @@ onSharedStores(t, (t, share) => {
     const { nodes } = one.app.mcp.store
     for (let count = 0; count < 3; count++) t.equal(await nodes.send(String(two.app.mcp.store.nodes.self), message), true)
     t.equal(await nodes.send('000000000000', message), false)
-    t.strictSame([await sent(one.app, 'waits', 'delivered'), await sent(one.app, 'waits', 'nobody'), await sent(two.app, 'waits', 'delivered')], [3, 1, 0])
+    t.strictSame([await sent(one.app, 'waits', 'delivered'), await sent(one.app, 'waits', 'absent'), await sent(two.app, 'waits', 'delivered')], [3, 1, 0])
   })
 })
 

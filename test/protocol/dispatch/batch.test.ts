@@ -84,11 +84,11 @@ for (const version of ['2025-06-18', '2025-11-25']) {
 
 t.test('what is not to be kept is not kept inside of a batch, either', async t => {
   const written: string[] = []
-  const channel = { streams: true, respond: () => {}, end: () => {}, emit: () => { written.push('kept') }, emitUnkept: () => { written.push('unkept') } }
+  const channel = { streams: true, respond: () => {}, end: () => {}, emit: () => { written.push('kept') }, emitTransient: () => { written.push('unkept') } }
   const [[, slot] = []] = splitBatch([{ kind: 'notification', method: 'a', params: {} }], channel)
-  slot?.emitUnkept?.('{}', 'a')
+  slot?.emitTransient?.('{}', 'a')
   slot?.emit('{}', 'a')
   t.strictSame(written, ['unkept', 'kept'])
   const [[, plain] = []] = splitBatch([{ kind: 'notification', method: 'a', params: {} }], { streams: true, respond: () => {}, end: () => {}, emit: () => {} })
-  t.equal(plain?.emitUnkept, undefined)
+  t.equal(plain?.emitTransient, undefined)
 })

@@ -9,7 +9,7 @@ import { revision } from '../../support/recorder.js'
 t.test('a watcher for which no stream is free misses nothing of the first batch', async t => {
   const sent: string[] = []
   const channel = { streams: false }
-  const call = { id: 1, channel, identity: { principal: undefined, scopes: 'all' }, revision: revision('2025-11-25'), notifyNow: (_method: string, json: string) => { if (channel.streams) sent.push(json) } } as unknown as Call
+  const call = { id: 1, channel, identity: { principal: undefined, scopes: 'all' }, revision: revision('2025-11-25'), notifyTransient: (_method: string, json: string) => { if (channel.streams) sent.push(json) } } as unknown as Call
   const ended = new EndedCalls()
   const tables = { for: () => [['health', '{"status":"healthy"}']] } as unknown as Tables
   const news = { at: 1, ended, rates: new Rates(0), tables, rowsSince: rowsOnce(ended) }

@@ -23,7 +23,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 
 function mistakeOfSize (entry: Entry, max: number): string | undefined {
   try {
-    const { values, forbidden } = examine(entry, { ...LIMITS, maxDepth: MAX_DEPTH, maxKeys: Infinity, readsForbidden: true })
+    const { values, forbidden } = examine(entry, { ...LIMITS, maxDepth: MAX_DEPTH, maxKeys: Infinity, allowsUnsafeKeys: true })
     if (forbidden !== undefined) return `in it ${forbidden}`
     if (values > max) return `it has more than ${max} values (limit maxUpstreamEntryValues)`
   } catch {

@@ -33,7 +33,7 @@ export async function readList (connection: Connection, kind: Kind, limits: List
   const cursors = new Set<string>()
   let cursor: string | undefined
   for (let pages = 1; ; pages++) {
-    const page = await connection.request({ method, takesForbidden: true, params: cursor === undefined ? marked : { cursor, ...marked }, signal: AbortSignal.any([signal, AbortSignal.timeout(limits.callTimeout)]) })
+    const page = await connection.request({ method, allowsUnsafeKeys: true, params: cursor === undefined ? marked : { cursor, ...marked }, signal: AbortSignal.any([signal, AbortSignal.timeout(limits.callTimeout)]) })
     const isFull = !await gathering.take(page)
     const { nextCursor } = page
     if (isFull || nextCursor === undefined || nextCursor === null) return gathering.list()

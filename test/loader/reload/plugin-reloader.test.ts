@@ -203,7 +203,7 @@ t.test('a touched file is loaded anew, and other files of the folder do not matt
   folder.write('notes.log', 'written all the time')
   utimesSync(join(folder.root, 'a.ts'), 5, 5)
   await folder.logged(/a\.ts was loaded/)
-  t.strictSame(folder.log.filter(line => line.includes('loaded')).length, 1)
+  t.strictSame(folder.log.filter(line => line.includes('was loaded')).length, 1)
 })
 
 t.test('the stack of an error names the file and line, without a query', async t => {

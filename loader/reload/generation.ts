@@ -11,7 +11,7 @@ export function withGeneration (url: string, generation: number): string {
 export const withoutGeneration = (url: string): string => url.replace(QUERY, '')
 
 /** True for the files of authors: not for packages, and not for the gateway itself. */
-export function isWatched (url: string, entry: string): boolean {
+export function isReloadable (url: string, entry: string): boolean {
   const root = new URL('../', entry).href
   return url.startsWith('file:') && !url.includes('/node_modules/') && !(url.startsWith(root) && GATEWAY.test(url.slice(root.length)))
 }

@@ -10,7 +10,7 @@ import { folder, initialize, launch, toolCall } from '../support/process.js'
 import { Inbox, until } from '../support/wait.js'
 import { toolSource } from '../support/watched-folder.js'
 
-const WATCH = ['--ephemeral', '--watch', '--plugin', 'tools.ts']
+const WATCH = ['--ephemeral', '--reload', '--plugin', 'tools.ts']
 const ENV = { PATCHBAY_TOOLS: 'false' }
 
 function save (file: string, text: string): void {
@@ -73,8 +73,8 @@ t.test('a broken file keeps the old code, the log names file and line, and the s
   t.notMatch(stderr, /patchbay=/)
 })
 
-t.test('in a checkout, the built-in tools are watched, too', async t => {
-  const launched = launch(t, ['--stdio', '--ephemeral', '--watch'])
+t.test('in a checkout, the built-in tools are reloaded, too', async t => {
+  const launched = launch(t, ['--stdio', '--ephemeral', '--reload'])
   launched.send(initialize, { id: 2, method: 'tools/list' }, toolCall(3, 'calculate', { operation: 'add', a: 1, b: 2 }), toolCall(4, 'add_note', { name: 'n', content: 'c' }))
   await launched.next()
   const { result } = await launched.next() as { result: { tools: Array<{ name: string }> } }

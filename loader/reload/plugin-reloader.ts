@@ -9,8 +9,8 @@ import { checkUnique } from '../names-in-use.js'
 import { importFile, LoadTimeout } from '../register-plugin.js'
 import { attempt, LOAD_LIMIT, TookTooLong } from './attempt.js'
 import { CallsInFlight } from './calls-in-flight.js'
-import { FileWatch } from './file-watch.js'
-import { linksTo, realPath } from './links.js'
+import { FileChanges } from './file-changes.js'
+import { linksTo, realPath } from './symbolic-links.js'
 import { moduleGraph, type ModuleGraph } from './module-graph.js'
 import { planSwaps, type Staged } from './plan-swaps.js'
 import { PluginUnit, runHooks } from './plugin-unit.js'
@@ -20,8 +20,8 @@ import { NeedsRestart, type Registration } from './registration.js'
 class GivenUp extends Error {}
 
 /** Registers the entries of option `plugins` like `loadPlugins`, and loads their files anew when they change. */
-export async function watchPlugins (app: FastifyInstance, plugins: Array<string | FastifyPluginAsync>, grace: number, isServed: (file: string) => boolean): Promise<void> {
-  const watcher = new PluginWatcher(app, await moduleGraph(), grace, isServed)
+export async function reloadPlugins (app: FastifyInstance, plugins: Array<string | FastifyPluginAsync>, grace: number, isServed: (file: string) => boolean): Promise<void> {
+  const watcher = new PluginReloader(app, await moduleGraph(), grace, isServed)
   for (const plugin of plugins) {
     if (typeof plugin === 'string') await watcher.add(locatePlugin(plugin, resolve('.')))
     else await app.register(plugin)
@@ -31,14 +31,14 @@ export async function watchPlugins (app: FastifyInstance, plugins: Array<string 
 }
 
 /** The files of all plugins, and the one reload at a time that follows their changes. */
-class PluginWatcher {
+class PluginReloader {
   readonly #app: FastifyInstance
   readonly #graph: ModuleGraph
   readonly #calls: CallsInFlight
   readonly #places: string[] = []
   readonly #isServed: (file: string) => boolean
   readonly #units = new Map<string, PluginUnit>()
-  readonly #watch = new FileWatch(() => { void this.#run() })
+  readonly #changes = new FileChanges(() => { void this.#run() })
   #running: Promise<void> | undefined
   #again = false
   #closed = false
@@ -67,15 +67,15 @@ class PluginWatcher {
   }
 
   start (): void {
-    this.#app.log.info('plugin files are watched: a change is served without a restart (option watch)')
-    this.#watchAll()
-    this.#offImport = this.#graph.onImport(() => this.#watchAll())
+    this.#app.log.info('plugin files are reloaded when they change, without a restart (option reload)')
+    this.#followAll()
+    this.#offImport = this.#graph.onImport(() => this.#followAll())
   }
 
   async close (): Promise<void> {
     this.#closed = true
     this.#offImport()
-    this.#watch.close()
+    this.#changes.close()
     this.#loading?.controller.abort(new GivenUp('the gateway stops'))
     await this.#running
     await runHooks([...this.#units.values()].map(unit => async () => await unit.close()))
@@ -86,7 +86,7 @@ class PluginWatcher {
     this.#units.set(file, unit)
     // Remembers the real path before the file is read, so that a change meanwhile is seen.
     unit.source = realPath(file)
-    this.#watch.note([unit.source])
+    this.#changes.note([unit.source])
     return unit
   }
 
@@ -104,11 +104,11 @@ class PluginWatcher {
     return await importFile({ log: this.#app.log, file, deadline: performance.now() + LOAD_LIMIT }, async () => await this.#graph.load(realPath(file)))
   }
 
-  #watchAll (): void {
+  #followAll (): void {
     const places = this.#places.map(lookAt)
     const files = places.flatMap(({ files }) => files)
     const folders = places.flatMap(({ folders }) => folders)
-    this.#watch.watch([...this.#graph.files(), ...files, ...linksTo([...this.#places, ...files, ...folders])], folders)
+    this.#changes.watch([...this.#graph.files(), ...files, ...linksTo([...this.#places, ...files, ...folders])], folders)
   }
 
   /** One reload at a time; what changes meanwhile is seen by one more. */
@@ -132,7 +132,7 @@ class PluginWatcher {
 
   /** True if the file, or something that it imports, changed since the reload began. */
   #isOutdated ({ file, source = file }: PluginUnit): boolean {
-    for (const path of this.#watch.changes()) this.#changed.add(path)
+    for (const path of this.#changes.changes()) this.#changed.add(path)
     return source !== realPath(file) || this.#graph.affectedBy(this.#changed).has(source)
   }
 
@@ -145,7 +145,7 @@ class PluginWatcher {
 
   async #reload (): Promise<void> {
     const files = new Set(this.#places.flatMap(place => lookAt(place).files).filter(this.#isServed).filter(existsSync))
-    const affected = this.#graph.invalidate([...this.#changed, ...this.#watch.changes()])
+    const affected = this.#graph.invalidate([...this.#changed, ...this.#changes.changes()])
     this.#changed.clear()
     const gone = [...this.#units.values()].filter(({ file }) => !files.has(file))
     const changed = [...files].filter(file => this.#units.get(file)?.source !== realPath(file) || affected.has(realPath(file))).map(file => this.#unitOf(file))
@@ -163,7 +163,7 @@ class PluginWatcher {
     }
     for (const unit of gone) this.#remove(unit)
     await this.#swapAll(staged)
-    this.#watchAll()
+    this.#followAll()
   }
 
   async #stage (unit: PluginUnit): Promise<Registration | undefined> {

@@ -3,7 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
 import { entry } from '../../version.js'
 import { registerHooks } from '../register-hooks.js'
-import { isWatched, withGeneration } from './generation.js'
+import { isReloadable, withGeneration } from './generation.js'
 
 let shared: Promise<ModuleGraph> | undefined
 
@@ -115,7 +115,7 @@ export class ModuleGraph {
 
   #note (message: unknown): void {
     const { importer, url } = message as { importer?: string, url: string }
-    this.#link(fileURLToPath(url), importer?.startsWith('file:') === true && isWatched(importer, entry) ? fileURLToPath(importer) : undefined)
+    this.#link(fileURLToPath(url), importer?.startsWith('file:') === true && isReloadable(importer, entry) ? fileURLToPath(importer) : undefined)
   }
 
   #link (file: string, importer: string | undefined): void {
@@ -129,7 +129,7 @@ export class ModuleGraph {
     if (seen.has(file)) return
     seen.add(file)
     for (const { filename } of this.#require.cache[file]?.children ?? []) {
-      if (!isWatched(pathToFileURL(filename).href, entry)) continue
+      if (!isReloadable(pathToFileURL(filename).href, entry)) continue
       this.#link(filename, file)
       this.#noteRequired(filename, seen)
     }

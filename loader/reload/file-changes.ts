@@ -10,7 +10,7 @@ interface Watched { watcher: FSWatcher, inode: bigint }
  * Watches files through their folders, because a file that is saved by renaming another one over it is not the one that was watched. Events
  * only say when to look; what changed is found by comparing the files with what they were before.
  */
-export class FileWatch {
+export class FileChanges {
   readonly #onQuiet: () => void
   readonly #prints = new Map<string, string>()
   readonly #watchers = new Map<string, Watched>()
