@@ -180,7 +180,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: FlatOptions & 
   const measuring = servesMetrics(options, standalone) ? await import('./plugins/observability/metrics.js') : undefined
   const measured = measuring && new measuring.StoreMetrics()
   const opened = await openStore(options, sentence => fastify.log.warn(sentence))
-  const store = measured === undefined ? opened : (await import('./stores/observed.js')).observedStore(opened, measured.observerOf(opened.kind))
+  const store = measured === undefined ? opened : (await import('./stores/observed.js')).observeStore(opened, measured.observerOf(opened.kind))
   await fastify.register(mcp, {
     info: { name, version },
     ...(instructions === undefined ? {} : { instructions }),

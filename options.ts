@@ -38,7 +38,7 @@ const check = compile(Options)
 
 /** Checks the options and adds defaults, but not those of the limits. Throws an OptionsError that names each wrong option and what was expected. */
 export function resolveOptions (given: Partial<Options>): Options {
-  const values = defined({ ...given, ...(isObject(given.limits) ? { limits: defined(given.limits) } : {}) })
+  const values = dropUndefined({ ...given, ...(isObject(given.limits) ? { limits: dropUndefined(given.limits) } : {}) })
   const complete = { ...defaultsOf(Options), ...values }
   // A server with a mistake is left out when the servers are read, and the others are served.
   const withoutServers = isObject(values['mcpServers']) ? { mcpServers: {} } : {}
@@ -48,7 +48,7 @@ export function resolveOptions (given: Partial<Options>): Options {
   return complete as Options
 }
 
-const defined = (values: object): Record<string, unknown> => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+const dropUndefined = (values: object): Record<string, unknown> => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 
 /** The mistakes in the options, and in each of the limits. A limit that is not among these is named with where it belongs. */
 function wrongValues ({ limits = {}, ...values }: Record<string, unknown>): Mistake[] {

@@ -73,11 +73,11 @@ async function startServing (argv: string[], logs: LogLines): Promise<void> {
     settings = readSettings(argv, env, cwd)
     return complete(settings.options)
   }
-  await serve(complete(options), { warning: npmFlagsWarning(FLAG_NAMES, env), launch: () => launchOf(args, env, cwd), logs, onHangUp, read, file: settings.file, locate: error => located(error, settings) })
+  await serve(complete(options), { warning: npmFlagsWarning(FLAG_NAMES, env), launch: () => launchOf(args, env, cwd), logs, onHangUp, read, file: settings.file, locate: error => withPlaces(error, settings) })
 }
 
 /** The error, with where the options that it is about were set. */
-const located = (error: Error, { locate }: Settings): Error => error instanceof OptionsError ? new SettingsError(locate(error.mistakes)) : error
+const withPlaces = (error: Error, { locate }: Settings): Error => error instanceof OptionsError ? new SettingsError(locate(error.mistakes)) : error
 
 const launchOf = (args: string[], env: Environment, cwd: string): StdioEntry => stdioEntry([process.execPath, process.argv[1] ?? '', ...args], env, cwd)
 
@@ -102,7 +102,7 @@ async function printCheck (argv: string[]): Promise<void> {
     settings = readSettings(argv, process.env, process.cwd())
     return withData(resolveOptions(settings.options))
   }
-  const { report, mistakes } = await check(read, error => settings === undefined ? error : located(error, settings), warn)
+  const { report, mistakes } = await check(read, error => settings === undefined ? error : withPlaces(error, settings), warn)
   process.stderr.write(mistakes.map(sentence => `patchbay: ${sentence}\n`).join(''))
   output.write(report, () => {
     allowExit()
@@ -129,7 +129,7 @@ async function printLint (argv: string[]): Promise<void> {
       ending.abort()
     })
   }
-  const locate = (error: Error): Error => located(error, settings)
+  const locate = (error: Error): Error => withPlaces(error, settings)
   try {
     const { report, isIncomplete } = await lint(withData(resolveOptions(settings.options)), { server, locate, signal: ending.signal })
     output.write(report, () => process.exit(exitCode ?? (isIncomplete ? 1 : 0)))

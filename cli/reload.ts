@@ -43,7 +43,7 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
       const next = flatten(read())
       const found = await app.mcp.upstreams.read(next)
       const { warnings, files } = found
-      const leftOut = found.leftOut.map(server => ({ ...server, mistakes: located(server.mistakes, locate) }))
+      const leftOut = found.leftOut.map(server => ({ ...server, mistakes: withPlaces(server.mistakes, locate) }))
       const entries = withFormer(app, found)
       onFiles(files)
       const changed = changesOf(present, next)
@@ -104,7 +104,7 @@ type Entry = Read['entries'][number]
 type LeftOut = Read['leftOut'][number]
 
 /** The mistakes, with where the options they are about were set. */
-const located = (mistakes: LeftOut['mistakes'], locate: (error: Error) => Error): LeftOut['mistakes'] =>
+const withPlaces = (mistakes: LeftOut['mistakes'], locate: (error: Error) => Error): LeftOut['mistakes'] =>
   locate(new OptionsError(mistakes)).message.split('\n').map(text => ({ path: '', text }))
 
 /** The entries, and the present ones of servers whose new entry has a mistake, each behind the server that it is behind now: the first has a contested name. */

@@ -63,7 +63,7 @@ function projectOf (file: string): string {
 
 /** The first line of an author's file in the stack of an error, of this one if it is there, or else of one that it imports. */
 function lineIn (file: string, { stack = '' }: Error): string {
-  const frames = stack.split('\n').map(frame => /(?:^|[\s(])((?:file:\/\/)?\/[^()]*?)(?:\?patchbay=\d+)?:(\d+)(?::\d+)?\)?$/.exec(decoded(frame))).filter(found => found !== null)
+  const frames = stack.split('\n').map(frame => /(?:^|[\s(])((?:file:\/\/)?\/[^()]*?)(?:\?patchbay=\d+)?:(\d+)(?::\d+)?\)?$/.exec(decodeText(frame))).filter(found => found !== null)
   const places = frames.map(([, place = '', line = '']) => ({ path: place.replace(/^file:\/\//, ''), line }))
   const own = places.find(({ path }) => path === file)
   if (own !== undefined) return ` (line ${own.line})`
@@ -95,7 +95,7 @@ async function wrongLine (file: string, message: string): Promise<string | undef
   return line === undefined ? undefined : `line ${line}`
 }
 
-function decoded (text: string): string {
+function decodeText (text: string): string {
   try {
     return decodeURI(text)
   } catch {

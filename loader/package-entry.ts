@@ -16,7 +16,7 @@ export function packageEntry (specifier: string, folder: string): string | undef
   if (root === undefined) return undefined
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports?: unknown }
   if (exports !== undefined && exports !== null) {
-    const target = exported(exports, inside === undefined ? '.' : `./${inside}`)
+    const target = findExport(exports, inside === undefined ? '.' : `./${inside}`)
     return target === undefined ? undefined : join(root, target)
   }
   try {
@@ -39,7 +39,7 @@ function packageFolder (name: string, folder: string): string | undefined {
 }
 
 /** The file that `exports` of a package.json gives for a path, https://nodejs.org/api/packages.html#exports. */
-function exported (exports: unknown, path: string): string | undefined {
+function findExport (exports: unknown, path: string): string | undefined {
   const paths = isObject(exports) && Object.keys(exports).some(key => key.startsWith('.')) ? exports as Record<string, unknown> : { '.': exports }
   if (Object.hasOwn(paths, path)) return conditional(paths[path])
   for (const [key, target] of Object.entries(paths).sort(([one], [other]) => other.length - one.length)) {

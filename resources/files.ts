@@ -24,7 +24,7 @@ function filesOf (folder: Folder, types: FileTypes): Resource {
     scopes: ['files'],
     description: `The files below ${folder.path}, read-only`,
     complete: { path: async typed => await folder.suggest(typed) },
-    list: async (after, size, { signal }) => await listed(folder, types, after, size, signal),
+    list: async (after, size, { signal }) => await listFiles(folder, types, after, size, signal),
     watch: async (uri, changed) => await folder.watch(uri, changed).catch(cannotWatch),
     read: async (_variables, { signal }, uri) => await read(folder, types, uri, signal)
   })
@@ -39,7 +39,7 @@ async function read (folder: Folder, types: FileTypes, uri: string, signal: Abor
   return [{ uri, mimeType, ...(text === undefined ? { blob: bytes.toString('base64') } : { text }) }]
 }
 
-async function listed (folder: Folder, { typeByName }: FileTypes, after: string | undefined, size: number, signal: AbortSignal) {
+async function listFiles (folder: Folder, { typeByName }: FileTypes, after: string | undefined, size: number, signal: AbortSignal) {
   return (await folder.list(after, size, signal)).map(({ uri, path, size }) => {
     const mimeType = typeByName(uri)
     return { uri, name: path, ...(mimeType === undefined ? {} : { mimeType }), size }

@@ -40,11 +40,11 @@ const SESSIONS: Methods<SessionStore> = {
 }
 
 /** Makes a store report to the observer how long its operations take. Their promises are the store's own, so nothing comes later than without it. */
-export function observedStore (store: Store, observer: StoreObserver): Store {
+export function observeStore (store: Store, observer: StoreObserver): Store {
   return {
     kind: store.kind,
-    values: timed(store.values, VALUES, observer),
-    sessions: countingEvents(timed(store.sessions, SESSIONS, observer), observer),
+    values: timeOperations(store.values, VALUES, observer),
+    sessions: countingEvents(timeOperations(store.sessions, SESSIONS, observer), observer),
     nodes: countingMessages(store.nodes, observer),
     get failure () { return store.failure },
     onFailureChange: listener => store.onFailureChange(listener),
@@ -53,7 +53,7 @@ export function observedStore (store: Store, observer: StoreObserver): Store {
 }
 
 /** Times the operations among the methods of a port. */
-function timed<P extends Values | SessionStore> (part: P, methods: Methods<P>, observer: StoreObserver): P {
+function timeOperations<P extends Values | SessionStore> (part: P, methods: Methods<P>, observer: StoreObserver): P {
   const made = Object.create(null) as Record<string, unknown>
   for (const [name, kind] of Object.entries(methods)) {
     made[name] = kind === 'listener'

@@ -25,7 +25,7 @@ export default async function deleteNote ({ mcp: { tools, notes } }: FastifyInst
     text: ({ id, deleted }) => deleted ? `Note ${id} deleted` : `Note ${id} was kept`,
     run: async ({ id, confirm = false }, call) => {
       const note = await notes.get(call.principal, id) ?? missing(id)
-      if (!await confirmed(call, id, note.content, confirm)) return { id, deleted: false }
+      if (!await isConfirmed(call, id, note.content, confirm)) return { id, deleted: false }
       // Another client may have deleted it while the user was asked.
       return await notes.delete(call.principal, id) ? { id, deleted: true } : missing(id)
     }
@@ -37,7 +37,7 @@ function missing (id: string): never {
 }
 
 /** Asks the user if the client supports that; only otherwise may the model confirm in the arguments. */
-async function confirmed (call: Call, id: string, content: string, confirm: boolean): Promise<boolean> {
+async function isConfirmed (call: Call, id: string, content: string, confirm: boolean): Promise<boolean> {
   if (call.can('elicitation/create')) {
     const { action, content: given } = await call.elicit('confirm', { message: `Delete note ${id}? ${excerpt(content)}`, requestedSchema: Confirmation })
     return action === 'accept' && given?.confirm === true

@@ -36,7 +36,7 @@ export default async function executeCommand (fastify: FastifyInstance): Promise
     input: Input,
     output: Output,
     failed: ({ failure }) => failure !== undefined,
-    text: shown,
+    text: showOutput,
     run: async ({ command, args = [] }, call) => {
       commands.admit(call)
       return await reporting(call, async onOutput => await commands.run(command, args, { signal: call.signal, onOutput }))
@@ -58,7 +58,7 @@ async function reporting<T> (call: Call, work: (onOutput: (bytes: number, text: 
   }
 }
 
-function shown ({ stdout, stderr, truncated, failure }: Shown): string {
+function showOutput ({ stdout, stderr, truncated, failure }: Shown): string {
   const output = stdout + (stdout === '' || stderr === '' || stdout.endsWith('\n') ? '' : '\n') + stderr
   const whole = truncated ? `${output}\n(output beyond 256 KiB was left out)` : output
   if (failure === undefined) return whole

@@ -19,11 +19,11 @@ export default async function getNotes ({ mcp: { tools, notes } }: FastifyInstan
       notes: Type.Array(Note),
       more: Type.Boolean({ description: 'Whether there are older ones' })
     }),
-    text: ({ notes }) => notes.length === 0 ? 'There are no such notes' : notes.map(shown).join('\n\n'),
+    text: ({ notes }) => notes.length === 0 ? 'There are no such notes' : notes.map(showNote).join('\n\n'),
     run: async ({ tags = [], limit = 100 }, call) => await notes.newest(call.principal, tags, limit)
   }))
 }
 
-function shown ({ id, content, tags, created }: Static<typeof Note>): string {
+function showNote ({ id, content, tags, created }: Static<typeof Note>): string {
   return `${id}. ${content}\n   (${[created, ...tags].join(', ')})`
 }

@@ -40,8 +40,8 @@ export class IsolatedConnections {
   }
 
   /** Settles when no caller waits for a start any more; never rejects. */
-  async awaited (): Promise<void> {
-    await Promise.all([...this.#all.values()].map(async ({ supervisor }) => await supervisor.awaited()))
+  async waitForStarts (): Promise<void> {
+    await Promise.all([...this.#all.values()].map(async ({ supervisor }) => await supervisor.waitForStart()))
   }
 
   connections (): OpenConnection[] {

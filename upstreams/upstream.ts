@@ -140,7 +140,7 @@ export class ConfiguredUpstream implements Upstream {
     this.parked.end('the server was removed', this.entry.alias)
     if (grace === 0) return
     const end = now() + grace
-    await withTimeout(Promise.all([this.#shared.awaited(), this.#isolated.awaited()]), grace, () => {})
+    await withTimeout(Promise.all([this.#shared.waitForStart(), this.#isolated.waitForStarts()]), grace, () => {})
     // Calls that waited for a start are sent in this turn.
     await setImmediate()
     const open = [this.#shared.connection, ...this.#isolated.connections()]

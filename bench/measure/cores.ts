@@ -5,7 +5,7 @@ import { isMeasurable } from './process.js'
 const [serverCore, clientCore] = twoCores()
 
 /** The command that runs a program, of Node.js unless another one is named, where servers run. */
-export function pinned (args: string[], program = process.execPath): [command: string, args: string[]] {
+export function pinToCores (args: string[], program = process.execPath): [command: string, args: string[]] {
   return serverCore === undefined ? [program, args] : ['taskset', ['-c', serverCore, program, ...args]]
 }
 

@@ -17,7 +17,7 @@ export function withFixedYoungGeneration (server: Server): Server {
 }
 
 /** Measures the memory that a server keeps once its garbage is collected, in KiB. */
-export async function kept (server: ServerProcess): Promise<number> {
+export async function measureKept (server: ServerProcess): Promise<number> {
   await collectGarbage(server)
   return memory(server.pid)
 }

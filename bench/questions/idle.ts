@@ -4,7 +4,7 @@ import { eachOf, openSessions } from '../load/sessions.js'
 import { WebSocketWire } from '../load/websocket-wire.js'
 import { initialize, type Wire } from '../load/wire.js'
 import type { Finding, Question } from '../measure/goal.js'
-import { collectable, kept } from '../measure/memory.js'
+import { collectable, measureKept } from '../measure/memory.js'
 import { comparisons, inRounds, otherBuilds, present, type Setting } from '../measure/rounds.js'
 import { median, short, spreadOf } from '../measure/statistics.js'
 import { bareFastify, bareWebSocket, patchbay, sdk1, sdk2Session } from '../servers/catalogue.js'
@@ -47,9 +47,9 @@ export async function weightOf (server: Server, gather: Shape['gather']): Promis
   try {
     crowd = await gather(running.port)
     await crowd.add(WARM_UP)
-    const before = await kept(running)
+    const before = await measureKept(running)
     await crowd.add(COUNT)
-    return (await kept(running) - before) / COUNT
+    return (await measureKept(running) - before) / COUNT
   } finally {
     crowd?.leave?.()
     await running.stop()
@@ -58,7 +58,7 @@ export async function weightOf (server: Server, gather: Shape['gather']): Promis
 
 export const sessions: Shape['gather'] = async port => ({ add: async count => { await openSessions(port, count, { confirm: true }) } })
 
-const webSockets: Shape['gather'] = async port => await connected(async () => {
+const webSockets: Shape['gather'] = async port => await connectIdle(async () => {
   const wire = await WebSocketWire.open(port)
   await initialize(wire, LEGACY)
   return wire
@@ -67,14 +67,14 @@ const webSockets: Shape['gather'] = async port => await connected(async () => {
 /** The sessions are there before: only the streams are weighed. */
 const streams: Shape['gather'] = async port => {
   const ids = await openSessions(port, WARM_UP + COUNT, { confirm: true })
-  return await connected(async () => {
+  return await connectIdle(async () => {
     const wire = await HttpWire.open(port, LEGACY)
     await wire.listen(ids.pop() as string)
     return wire
   })
 }
 
-async function connected (open: () => Promise<Wire>): Promise<Crowd> {
+async function connectIdle (open: () => Promise<Wire>): Promise<Crowd> {
   const wires: Wire[] = []
   return {
     add: async count => await eachOf(count, async () => ({ work: async () => { wires.push(await open()) } })),

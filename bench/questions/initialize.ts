@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endSessions, openSessions } from '../load/sessions.js'
 import type { Finding, Question } from '../measure/goal.js'
-import { collectable, kept } from '../measure/memory.js'
+import { collectable, measureKept } from '../measure/memory.js'
 import { cpuTime } from '../measure/process.js'
 import { comparisons, inRounds, otherBuilds, present, type Setting } from '../measure/rounds.js'
 import { median, ratioOf, short, spreadOf } from '../measure/statistics.js'
@@ -63,7 +63,7 @@ async function expiry ({ say }: Setting): Promise<Finding> {
     for (let wave = 0; wave < FIRST + WAVES; wave++) {
       await openSessions(running.port, WAVE)
       await gone(running.port)
-      after.push(await kept(running))
+      after.push(await measureKept(running))
     }
     const left = (after.at(-1) as number) - (after[FIRST - 1] as number)
     return { what: 'sessions, KiB left of each that expired', goal: '≤ 0.5 KiB', ours: spreadOf([Math.max(0, left) / (WAVE * WAVES)]), limit: '-', peers: [] }

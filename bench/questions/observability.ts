@@ -6,7 +6,7 @@ import type { Finding, Question } from '../measure/goal.js'
 import { ratesOf, type Runner } from '../measure/race.js'
 import type { Setting } from '../measure/rounds.js'
 import { median, ratioOf, short } from '../measure/statistics.js'
-import { measuring, patchbay, patchbayBoth, traced } from '../servers/catalogue.js'
+import { measuring, patchbay, patchbayBoth, withTraces } from '../servers/catalogue.js'
 import { freePort, untilAccepted, type Server } from '../servers/process.js'
 import { scrape } from './observability/scrape.js'
 
@@ -16,9 +16,9 @@ const PIPELINED = { ...HTTP, inFlight: 64 } as const
 /** Measures what metrics, traces and a watcher cost, as multiples of what the same gateway answers with all of them off. */
 export const observability: Question = async setting => [
   ...await overBoth('metrics', { http: '≥ 0.98 of all off' }, server => measuring(server, true), same, setting),
-  ...await overBoth('traces, no-op SDK', {}, server => traced(server, 'no-op'), same, setting),
-  ...await overBoth('traces, SDK of OpenTelemetry', {}, server => traced(server, 'real'), same, setting),
-  ...await overBoth('one watcher', { http: '≥ 0.98 of all off', stdio: '≥ 0.90 of all off' }, server => server, watched, setting),
+  ...await overBoth('traces, no-op SDK', {}, server => withTraces(server, 'no-op'), same, setting),
+  ...await overBoth('traces, SDK of OpenTelemetry', {}, server => withTraces(server, 'real'), same, setting),
+  ...await overBoth('one watcher', { http: '≥ 0.98 of all off', stdio: '≥ 0.90 of all off' }, server => server, withWatcher, setting),
   ...await scrape(setting)
 ]
 
@@ -45,7 +45,7 @@ async function compare (what: string, goal: string | undefined, base: Runner, ch
 }
 
 /** Runs it with a client that watches from the start to the end. */
-function watched (runner: Runner, port?: number): Runner {
+function withWatcher (runner: Runner, port?: number): Runner {
   return {
     ...runner,
     start: async () => {

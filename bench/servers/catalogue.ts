@@ -30,7 +30,7 @@ export const patchbayBoth = (port: number): Server => ({ name: 'Patchbay', args:
 /** Turns the metrics of a server on or off. */
 export const measuring = (server: Server, metrics: boolean): Server => ({ ...server, env: { ...server.env, PATCHBAY_METRICS: String(metrics) } })
 /** Gives a server an OpenTelemetry SDK. */
-export const traced = (server: Server, sdk: 'no-op' | 'real'): Server => ({ ...server, args: place => ['--import', SDK, ...server.args(place)], env: { ...server.env, BENCH_SDK: sdk } })
+export const withTraces = (server: Server, sdk: 'no-op' | 'real'): Server => ({ ...server, args: place => ['--import', SDK, ...server.args(place)], env: { ...server.env, BENCH_SDK: sdk } })
 /** Patchbay without a plugin of the benchmarks. */
 export const patchbayAlone: Server = { name: 'Patchbay', args: ({ data }) => [COMMAND, '--stdio', '--data', data] }
 

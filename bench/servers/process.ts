@@ -5,7 +5,7 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pinned } from '../measure/cores.js'
+import { pinToCores } from '../measure/cores.js'
 
 /** How a measured server is started: the arguments of `node`, or of another program. */
 export interface Server {
@@ -38,7 +38,7 @@ export class ServerProcess {
   #said = ''
 
   private constructor (server: Server, port: number, data: string, env: Environment) {
-    const [command, args] = pinned(server.args({ port, data }), server.program)
+    const [command, args] = pinToCores(server.args({ port, data }), server.program)
     this.child = spawn(command, args, { cwd: data, env: { ...environment(), ...server.env, ...env } })
     if (this.child.pid === undefined) throw new Error(`${server.name} cannot be started`)
     this.pid = this.child.pid

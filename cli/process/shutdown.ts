@@ -85,6 +85,6 @@ export class Shutdown {
       this.#failed = true
       logger.error({ err: error }, `shutdown failed: ${describeThrown(error, MAX_ERROR)}`)
     }
-    await logs.written(FLUSH_TIMEOUT)
+    await logs.waitUntilWritten(FLUSH_TIMEOUT)
   }
 }

@@ -37,7 +37,7 @@ export async function check (read: () => Options, locate: Locate, warn: Warn): P
   try {
     const options = read()
     const anonymous = anonymousWarning(options)
-    for (const sentence of [...(anonymous === undefined ? [] : [anonymous]), ...expired(options), ...overriddenOptions(options)]) warn(sentence)
+    for (const sentence of [...(anonymous === undefined ? [] : [anonymous]), ...describeExpired(options), ...overriddenOptions(options)]) warn(sentence)
     const settings = [() => checkExposure(options), () => checkFolder(options)].flatMap(mistakeOf)
     const { inventory, mistakes } = await tryOut(options, locate, once(warn))
     return { report: settings.length > 0 || inventory === undefined ? '' : visible(describe(options, inventory)), mistakes: [...settings, ...mistakes] }
@@ -126,7 +126,7 @@ async function buildAndList (options: Options, locate: Locate, warn: Warn): Prom
   }
 }
 
-function expired ({ apiKeys }: Options): string[] {
+function describeExpired ({ apiKeys }: Options): string[] {
   return apiKeys.filter(({ expires }) => expires !== undefined && Date.parse(expires) < Date.now()).map(({ name, expires }) => `option apiKeys: the key of ${name} expired on ${expires}`)
 }
 

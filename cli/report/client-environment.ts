@@ -31,11 +31,11 @@ function absolute (name: string, value: string, { data, plugins = [], roots = []
   switch (name) {
     case 'CONFIG': return resolve(cwd, withoutTilde(value))
     case 'DATA': return data ?? value
-    case 'PLUGINS': return listed(plugins.filter(entry => typeof entry === 'string'))
-    case 'ROOTS': return listed(roots)
+    case 'PLUGINS': return joinPaths(plugins.filter(entry => typeof entry === 'string'))
+    case 'ROOTS': return joinPaths(roots)
     case 'TLS': return JSON.stringify(tls)
     default: return value
   }
 }
 
-const listed = (paths: string[]): string => paths.some(path => path.includes(',')) ? JSON.stringify(paths) : paths.join(',')
+const joinPaths = (paths: string[]): string => paths.some(path => path.includes(',')) ? JSON.stringify(paths) : paths.join(',')

@@ -2,7 +2,7 @@ import type { Json } from '../client/contract.js'
 import type { FieldError } from './check.js'
 import { initialValue } from './model/initial.js'
 import { parseJson, type JsonProblem } from './model/json-text.js'
-import { masked, unmasked, type Masks } from './model/mask.js'
+import { maskSecrets, unmaskSecrets, type Masks } from './model/mask.js'
 import { brokenIn, fromJson, print, toJson, type Value } from './model/value.js'
 
 /** A value before it is sent: as the form shows it, and as text. Never changed: each edit makes another. */
@@ -30,7 +30,7 @@ export function newDraft (schema: Json | undefined, value?: Json): Draft {
 
 /** The draft after an edit in the form. Masks that stand where they may not stay masks. */
 export function withValue ({ schema, masks: earlier = new Map() }: Pick<Draft, 'schema'> & Partial<Draft>, value: Value | undefined): Draft {
-  const shown = masked(value, schema)
+  const shown = maskSecrets(value, schema)
   const text = print(shown.value)
   const kept = [...earlier].filter(([mask]) => text.includes(mask))
   return { schema, value, text, masks: new Map([...kept, ...shown.masks]) }
@@ -40,7 +40,7 @@ export function withValue ({ schema, masks: earlier = new Map() }: Pick<Draft, '
 export function withText ({ schema, value, masks }: Draft, text: string): Draft {
   const read = parseJson(text)
   if ('problem' in read) return { schema, value, text, masks, problem: read.problem }
-  return { schema, value: read.value === undefined ? undefined : unmasked(read.value, schema, masks), text, masks }
+  return { schema, value: read.value === undefined ? undefined : unmaskSecrets(read.value, schema, masks), text, masks }
 }
 
 /** The draft for a schema that has changed; the text stays. */
@@ -49,7 +49,7 @@ export function withSchema ({ text, masks }: Draft, schema: Json | undefined): D
 }
 
 /** The draft with its text in order; the same draft if the text cannot be read. */
-export function formatted (draft: Draft): Draft {
+export function formatDraft (draft: Draft): Draft {
   return draft.problem === undefined ? withValue(draft, draft.value) : draft
 }
 

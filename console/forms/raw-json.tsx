@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks'
 import { CopyButton } from '../parts/buttons.js'
-import { formatted, problemWords, withText, type Draft } from './draft.js'
+import { formatDraft, problemWords, withText, type Draft } from './draft.js'
 import { hasMasks } from './model/mask.js'
 
 interface RawJsonProps {
@@ -25,7 +25,7 @@ export function RawJson ({ draft, onChange, onHide, id }: RawJsonProps) {
       <div class='row spread'>
         <label for={id}>JSON</label>
         <span class='row'>
-          <button type='button' class='plain' disabled={problem !== undefined} onClick={() => onChange(formatted(draft))}>Format</button>
+          <button type='button' class='plain' disabled={problem !== undefined} onClick={() => onChange(formatDraft(draft))}>Format</button>
           <CopyButton text={text} />
           {onHide === undefined ? null : <button type='button' class='plain' onClick={onHide}>Hide<span class='visually-hidden'> JSON</span></button>}
         </span>

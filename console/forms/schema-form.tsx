@@ -5,7 +5,7 @@ import type { FieldError } from './check.js'
 import { Control } from './controls/control.js'
 import { Field } from './controls/field.js'
 import { FormContext, type Complete } from './controls/form-context.js'
-import { controlled } from './model/controlled.js'
+import { chooseControl } from './model/controlled.js'
 import { shapeOf } from './model/shape.js'
 import type { Pointer, Value } from './model/value.js'
 
@@ -27,7 +27,7 @@ export function SchemaForm ({ schema, value, onChange, errors = [], idPrefix, co
   return (
     <FormContext.Provider value={{ root: schema, errors: byPlace, complete, Field, Control }}>
       <div class='schema-form'>
-        <Control schema={schema} shape={controlled(shapeOf(schema, schema), value, 0)} value={value} onChange={onChange} at='' id={idPrefix} depth={0} optional={false} required aria={own.length === 0 ? { 'aria-label': 'Value' } : { 'aria-label': 'Value', 'aria-describedby': `${idPrefix}-error` }} />
+        <Control schema={schema} shape={chooseControl(shapeOf(schema, schema), value, 0)} value={value} onChange={onChange} at='' id={idPrefix} depth={0} optional={false} required aria={own.length === 0 ? { 'aria-label': 'Value' } : { 'aria-label': 'Value', 'aria-describedby': `${idPrefix}-error` }} />
         {own.length === 0 ? null : <p id={`${idPrefix}-error`} class='error small'>{own.map(text => <span key={text}><ServerText text={text} /> </span>)}</p>}
       </div>
     </FormContext.Provider>

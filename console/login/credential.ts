@@ -57,7 +57,7 @@ export async function openSocketProtocols (): Promise<string[]> {
   if (credential === undefined && facts.credential === 'asked') throw refuse(undefined)
   const first = await requestTicket(tokenOf(credential))
   if (begun !== generation) throw new LoginNeeded()
-  const answer = first.kind === 'refused' && await renewed() ? await requestTicket(tokenOf(credential)) : first
+  const answer = first.kind === 'refused' && await renewToken() ? await requestTicket(tokenOf(credential)) : first
   if (begun !== generation) throw new LoginNeeded()
   if (answer.kind === 'refused') throw refuse(answer.detail)
   worked = wasUsed.value = true
@@ -115,7 +115,7 @@ async function finishOAuth (answer: Returned): Promise<void> {
 }
 
 /** Renews the tokens, once for all who wait for them. False if the authorization server refuses that; rejects if it does not answer, for then they may be renewed later. */
-async function renewed (): Promise<boolean> {
+async function renewToken (): Promise<boolean> {
   const held = credential
   if (held?.kind !== 'oauth') return false
   renewal ??= import('./oauth.js').then(async ({ renew }) => {

@@ -43,13 +43,13 @@ export function Result ({ value, outputSchema, onOpen }: ResultProps) {
 }
 
 function blocksOf ({ content, contents, messages }: JsonObject, repeated: ReadonlySet<number>, onOpen: OpenResource | undefined) {
-  if (Array.isArray(content)) return limited(content, 'The tool returned no content.', (block, index) => repeated.has(index) ? <p class='quiet small'>The text says the same as the structured content.</p> : <ContentBlock block={block} onOpen={onOpen} />)
-  if (Array.isArray(contents)) return limited(contents, 'The resource has no contents.', part => isObject(part) ? <ResourceContent resource={part} /> : <JsonTree value={part} open />)
-  if (Array.isArray(messages)) return limited(messages, 'The prompt has no messages.', message => <Message message={message} onOpen={onOpen} />)
+  if (Array.isArray(content)) return drawLimited(content, 'The tool returned no content.', (block, index) => repeated.has(index) ? <p class='quiet small'>The text says the same as the structured content.</p> : <ContentBlock block={block} onOpen={onOpen} />)
+  if (Array.isArray(contents)) return drawLimited(contents, 'The resource has no contents.', part => isObject(part) ? <ResourceContent resource={part} /> : <JsonTree value={part} open />)
+  if (Array.isArray(messages)) return drawLimited(messages, 'The prompt has no messages.', message => <Message message={message} onOpen={onOpen} />)
   return null
 }
 
-function limited (list: Json[], none: string, draw: (part: Json, index: number) => ComponentChild) {
+function drawLimited (list: Json[], none: string, draw: (part: Json, index: number) => ComponentChild) {
   if (list.length === 0) return <p class='quiet'>{none}</p>
   return (
     <>

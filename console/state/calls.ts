@@ -73,7 +73,7 @@ export function startCall (client: Client, request: CallRequest): Call {
   const { method, params } = request
   const controller = new AbortController()
   const call: Call = { ...request, ...newSignals(), id: ++lastId, startedAt: Date.now(), cancel: () => controller.abort() }
-  calls.value = kept([call, ...calls.peek()])
+  calls.value = dropOldest([call, ...calls.peek()])
   void client.request(method, params, handlersOf(call, controller.signal)).then(result => ({ type: 'result' as const, result }), outcomeOf).then(outcome => end(call, outcome))
   return call
 }
@@ -88,7 +88,7 @@ export function restoreCalls (stored: readonly RestoredCall[]): void {
     return { ...rest, ...parts, cancel: () => {}, ...(variables === undefined ? {} : { variables: new Map(variables) }) }
   })
   lastId = Math.max(lastId, ...stored.map(({ id }) => id))
-  calls.value = kept([...calls.peek(), ...restored])
+  calls.value = dropOldest([...calls.peek(), ...restored])
 }
 
 /** Records how a question was answered, and answers it. */
@@ -124,7 +124,7 @@ function end (call: Call, outcome: Outcome): void {
   call.size.value = sizeOf([call.params, ...call.logs.peek().map(({ text }) => text), contentOf(outcome)])
   // One that was forgotten is not told to the next caller.
   if (outcome.type === 'lost' && calls.peek().includes(call)) lostCalls.value = [...lostCalls.peek(), call]
-  calls.value = kept(calls.peek())
+  calls.value = dropOldest(calls.peek())
 }
 
 function handlersOf (call: Call, signal: AbortSignal): Handlers {
@@ -154,7 +154,7 @@ function outcomeOf (error: unknown): Outcome {
 const contentOf = (outcome: Outcome): Json => outcome.type === 'result' ? outcome.result : outcome.type === 'error' ? [outcome.message, outcome.data ?? null] : null
 
 /** Keeps the calls that still run, the one that ended last, and of the others as many as the limits allow. */
-function kept (all: Call[]): Call[] {
+function dropOldest (all: Call[]): Call[] {
   const ended = all.filter(call => call.outcome.peek() !== undefined).sort((a, b) => (b.endedAt.peek() ?? 0) - (a.endedAt.peek() ?? 0))
   let size = 0
   const dropped = new Set(ended.filter((call, index) => (size += call.size.peek()) > MAX_SIZE ? index > 0 : index >= MAX_CALLS))

@@ -49,7 +49,7 @@ export function followLists (client: Client): () => void {
   let ended = false
   const load = async (kind: Kind): Promise<void> => {
     const turn = ++loads[kind]
-    const list = await loaded(client, kind, items => { if (!ended && turn === loads[kind]) lists[kind].value = { state: 'loading', items } })
+    const list = await loadList(client, kind, items => { if (!ended && turn === loads[kind]) lists[kind].value = { state: 'loading', items } })
     if (!ended && turn === loads[kind]) lists[kind].value = list
   }
   for (const kind of KINDS) void load(kind)
@@ -67,7 +67,7 @@ export function clearLists (): void {
 /** A first list is shown while its other pages come, but not redrawn for each of them. */
 const REDRAW_MS = 250
 
-async function loaded (client: Client, kind: Kind, show: (items: Item[]) => void): Promise<List> {
+async function loadList (client: Client, kind: Kind, show: (items: Item[]) => void): Promise<List> {
   const { method, member, capability } = SOURCES[kind]
   if (!(capability in client.server.capabilities)) return { state: 'absent', items: [] }
   try {

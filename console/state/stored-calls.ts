@@ -20,7 +20,7 @@ export function keepCalls (): boolean {
   if (restored.length > 0) restoreCalls(restored)
   effect(() => {
     const ended = calls.value.filter(call => call.outcome.value !== undefined)
-    cannotStore.value = !tryWrite(ended.length === 0 ? undefined : storedText(ended))
+    cannotStore.value = !tryWrite(ended.length === 0 ? undefined : toStoredText(ended))
   })
   return restored.length > 0
 }
@@ -34,7 +34,7 @@ function tryWrite (text: string | undefined): boolean {
 }
 
 /** The newest of these calls as text, as many as may be kept, without what may be secret. */
-export function storedText (ended: readonly Call[]): string {
+export function toStoredText (ended: readonly Call[]): string {
   const texts: string[] = []
   let size = 0
   for (const call of ended.slice(0, MAX_STORED)) {

@@ -23,7 +23,7 @@ export async function subscribe (client: Client, uri: string): Promise<void> {
   turns.set(uri, turn)
   update(uri, { state: 'starting', changes: subscriptions.peek().get(uri)?.changes ?? 0 })
   try {
-    const end = await client.subscribe(uri, () => changed(uri))
+    const end = await client.subscribe(uri, () => noteChange(uri))
     if (turns.get(uri) !== turn) { end(); return }
     ends.set(uri, end)
     update(uri, { state: 'on' })
@@ -52,7 +52,7 @@ export function resubscribe (client: Client): void {
   for (const uri of subscriptions.peek().keys()) void subscribe(client, uri)
 }
 
-function changed (uri: string): void {
+function noteChange (uri: string): void {
   const before = subscriptions.peek().get(uri)
   if (before !== undefined) update(uri, { changedAt: Date.now(), changes: before.changes + 1 })
 }

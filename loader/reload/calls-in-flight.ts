@@ -15,7 +15,7 @@ export class CallsInFlight {
   }
 
   /** Resolves when every call is answered that is in flight now, or after the grace period. */
-  async ended (): Promise<void> {
+  async waitForEnd (): Promise<void> {
     if (this.#calls.size === 0) return
     await new Promise<void>(resolve => {
       const one = { calls: new Set(this.#calls), end: resolve }

@@ -222,7 +222,7 @@ class PluginReloader {
   /** The `onClose` hooks of a former version run when the calls that it may serve are answered. */
   #retire ({ file }: PluginUnit, { closeHooks }: Registration): void {
     if (closeHooks.length === 0) return
-    void this.#calls.ended().then(async () => await runHooks(closeHooks))
+    void this.#calls.waitForEnd().then(async () => await runHooks(closeHooks))
       .catch(error => this.#app.log.warn({ err: error as Error }, `plugin ${file}: an onClose hook of its former version failed`))
   }
 

@@ -69,10 +69,10 @@ function recordingMcp (mcp: Mcp, registration: Registration): Mcp {
   const { tools, prompts, resources } = mcp
   const effect = <A extends unknown[]>(add: (...args: A) => () => void) => (...args: A) => registration.apply(() => add(...args))
   const registry = (kind: Definition['kind'], all: { get: (key: string) => Definition | undefined }): object => ({
-    add: (item: Definition) => registration.add(checked(kind, item)),
+    add: (item: Definition) => registration.add(checkDefinition(kind, item)),
     replace: (item: Definition) => {
       registration.remove(kind, item.kind === 'resource' ? item.uri : item.name)
-      registration.add(checked(kind, item))
+      registration.add(checkDefinition(kind, item))
     },
     remove: (key: string) => registration.remove(kind, key),
     get: (key: string) => registration.find(kind, key) ?? all.get(key)
@@ -96,7 +96,7 @@ function recordingMcp (mcp: Mcp, registration: Registration): Mcp {
   }) as Mcp
 }
 
-function checked (kind: Definition['kind'], item: Definition): Definition {
+function checkDefinition (kind: Definition['kind'], item: Definition): Definition {
   if (item?.kind !== kind) throw new Error(`${kind}s.add takes what ${kind}({ ... }) returns`)
   return item
 }

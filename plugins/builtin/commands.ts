@@ -32,7 +32,7 @@ const FORWARDED = 'execute_command is not served to requests that came through a
 
 /** Checks the listed programs at start; the error names the option that is wrong. */
 export default fp(async (fastify, { commands: listed, allowForwarded }: { commands: Record<string, Listed>, allowForwarded: boolean }) => {
-  const commands = new Map(Object.entries(listed).map(([name, command]) => [name, checked(name, command)]))
+  const commands = new Map(Object.entries(listed).map(([name, command]) => [name, checkCommand(name, command)]))
   const turns = new Semaphore(MAX_RUNNING)
   for (const { name, patterns } of commands.values()) {
     for (const pattern of patterns.filter(canExplode)) fastify.log.warn({ command: name, pattern }, 'a pattern of option commands can take for ever on some arguments, and everything waits meanwhile: avoid repetitions inside repetitions')
@@ -46,7 +46,7 @@ export default fp(async (fastify, { commands: listed, allowForwarded }: { comman
     },
     run: async (name, args, watch) => {
       const command = commands.get(name)
-      if (command === undefined) throw new ToolError(`${quoted(name)} is not allowed; allowed are ${[...commands.keys()].join(', ')}`)
+      if (command === undefined) throw new ToolError(`${quoteText(name)} is not allowed; allowed are ${[...commands.keys()].join(', ')}`)
       checkArgs(command, args)
       const { path, folder, timeout } = command
       return await turns.run(watch.signal, async () => await runProgram({ path, args, folder, timeout }, watch))
@@ -54,7 +54,7 @@ export default fp(async (fastify, { commands: listed, allowForwarded }: { comman
   })
 }, { name: 'patchbay-commands', dependencies: ['patchbay-mcp'] })
 
-function checked (name: string, { program, args: patterns = [], maxArgs = 16, folder = tmpdir(), timeout = 30_000 }: Listed): Command {
+function checkCommand (name: string, { program, args: patterns = [], maxArgs = 16, folder = tmpdir(), timeout = 30_000 }: Listed): Command {
   const option = `option commands.${name}`
   const path = program ?? lookUp(name)
   if (path === undefined) throw new Error(`${option}: there is no program ${name} on the PATH; set commands.${name}.program to where it is`)
@@ -76,7 +76,7 @@ function compile (pattern: string, option: string): RegExp {
 
 function checkArgs ({ name, patterns, allowed, maxArgs }: Command, args: string[]): void {
   const refuse = (index: number, instead: string) => {
-    throw new ToolError(`argument ${index + 1} of ${name}, ${quoted(args[index] ?? '')}, is not allowed; allowed are ${instead}`)
+    throw new ToolError(`argument ${index + 1} of ${name}, ${quoteText(args[index] ?? '')}, is not allowed; allowed are ${instead}`)
   }
   if (args.length > maxArgs) refuse(maxArgs, `at most ${maxArgs} arguments`)
   for (const [index, arg] of args.entries()) {
@@ -89,7 +89,7 @@ function checkArgs ({ name, patterns, allowed, maxArgs }: Command, args: string[
 }
 
 /** Shortened and quoted, with invisible and reordering characters escaped. */
-function quoted (text: string): string {
+function quoteText (text: string): string {
   const start = text.length > 80 ? `${text.slice(0, 80)}…` : text
   return JSON.stringify(start).replace(/(?! )[\p{C}\p{Z}]/gu, letter => `\\u{${letter.codePointAt(0)?.toString(16)}}`)
 }

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import { errors } from '../../protocol/wire/errors.js'
 import type { ElicitAnswer } from '../../protocol/wire/client-answers.js'
-import { checkedAnswer } from '../../protocol/questions/answers.js'
+import { answerChecker } from '../../protocol/questions/answers.js'
 import { elicitation } from '../../protocol/revisions/elicitation.js'
 import { compile } from '../../protocol/schema/schema.js'
 
@@ -12,13 +12,13 @@ const Answer = Type.Object({
   content: Type.Optional(Type.Object({}))
 })
 
-const checked = checkedAnswer(METHOD, Answer)
+const checked = answerChecker(METHOD, Answer)
 
 /** Lets a call ask the user, by a form or by a page in the browser. */
 export default fp(async ({ mcp }) => {
   mcp.dispatcher.clientRequestKinds.add(METHOD, {
     needs: ({ url }) => ({ elicitation: url === undefined ? { form: {} } : { url: {} } }),
-    known: (params, revision) => elicitation.known(params, revision.features),
+    known: (params, revision) => elicitation.isKnown(params, revision.features),
     params: (params, revision) => elicitation.params(params, revision.features),
     answer: (answer, { requestedSchema }, revision) => {
       const given = elicitation.answer(checked(answer) as ElicitAnswer, requestedSchema as object | undefined, revision.features)

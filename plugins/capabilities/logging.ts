@@ -64,9 +64,9 @@ const [MAX_SENTENCE, MAX_ERROR, MAX_ID] = [600, 400, 64]
 function logSentence (data: unknown, call: Call | undefined): string {
   const what = call === undefined ? undefined : nameOf(call)
   if (isFault(data)) {
-    if (data.correlation !== undefined) return `${failed(what ?? 'a request', data.err)} (correlation ${oneLine(data.correlation, MAX_ID)})`
-    if (data.listener !== undefined) return failed(`a listener of ${data.listener}`, data.err)
-    if (data.notification !== undefined) return failed(data.notification, data.err)
+    if (data.correlation !== undefined) return `${describeFailure(what ?? 'a request', data.err)} (correlation ${oneLine(data.correlation, MAX_ID)})`
+    if (data.listener !== undefined) return describeFailure(`a listener of ${data.listener}`, data.err)
+    if (data.notification !== undefined) return describeFailure(data.notification, data.err)
   }
   return oneLine(what === undefined ? 'log outside a call' : `log of ${what}`, MAX_SENTENCE)
 }
@@ -77,4 +77,4 @@ function nameOf ({ method, target }: Call): string {
   return name === undefined ? method : `${method} ${name}`
 }
 
-const failed = (what: string, error: unknown): string => oneLine(`${what} failed: ${describeThrown(error, MAX_ERROR)}`, MAX_SENTENCE)
+const describeFailure = (what: string, error: unknown): string => oneLine(`${what} failed: ${describeThrown(error, MAX_ERROR)}`, MAX_SENTENCE)

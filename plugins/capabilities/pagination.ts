@@ -57,10 +57,10 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
       const known = shared?.get(key)
       if (known !== undefined) return hops.mark(call, known)
       const page = readPage(listing, after, pageSize, call)
-      return page instanceof Promise ? page.then(found => hops.mark(call, written(found, call, listing, isIncomplete))) : hops.mark(call, kept(written(page, call, listing, isIncomplete), shared, key))
+      return page instanceof Promise ? page.then(found => hops.mark(call, writePage(found, call, listing, isIncomplete))) : hops.mark(call, keepPage(writePage(page, call, listing, isIncomplete), shared, key))
     }, { scopes: [] })
 
-    function written ({ entries, last }: EncodedPage, call: Call, { derived, mostHints }: Listing, isIncomplete: boolean): PreparedResult {
+    function writePage ({ entries, last }: EncodedPage, call: Call, { derived, mostHints }: Listing, isIncomplete: boolean): PreparedResult {
       const rest = last === undefined ? {} : { nextCursor: dispatcher.sealer.seal(purpose(method, call), last) }
       const members = JSON.stringify(call.revision.cached(rest, least(derived === undefined || isIncomplete ? LIVE : isShared(call) ? KNOWN : OWN, mostHints?.())))
       return new PreparedResult(`{${JSON.stringify(member)}:[${entries.join(',')}]${members === '{}' ? '}' : `,${members.slice(1)}`}`)
@@ -95,7 +95,7 @@ function encodePage ({ items, last }: Page, listing: Listing, after: string | un
   const entries: string[] = []
   let bytes = 0
   for (const { listed } of items) {
-    const entry = listing.derived === undefined || isShared(call) ? encodeEntry(listed, call.revision.features) : keptEntry(listed, call.revision.features)
+    const entry = listing.derived === undefined || isShared(call) ? encodeEntry(listed, call.revision.features) : encodeEntryOnce(listed, call.revision.features)
     bytes += Buffer.byteLength(entry)
     if (entries.length > 0 && bytes > MAX_PAGE) return readPage(listing, after, entries.length, call)
     entries.push(entry)
@@ -108,7 +108,7 @@ const encodeEntry = (listed: object, features: Features): string => JSON.stringi
 /** The texts of entries on pages that are made for each request: a caller without all scopes costs no more than the joining of them. */
 const entryTexts = new WeakMap<Features, WeakMap<object, string>>()
 
-function keptEntry (listed: object, features: Features): string {
+function encodeEntryOnce (listed: object, features: Features): string {
   let texts = entryTexts.get(features)
   if (texts === undefined) entryTexts.set(features, texts = new WeakMap())
   let text = texts.get(listed)
@@ -116,7 +116,7 @@ function keptEntry (listed: object, features: Features): string {
   return text
 }
 
-function kept (page: PreparedResult, pages: Map<string, PreparedResult> | undefined, key: string): PreparedResult {
+function keepPage (page: PreparedResult, pages: Map<string, PreparedResult> | undefined, key: string): PreparedResult {
   pages?.set(key, page)
   return page
 }

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
-import { checkedAnswer } from '../../protocol/questions/answers.js'
+import { answerChecker } from '../../protocol/questions/answers.js'
 
 const METHOD = 'roots/list'
 const Answer = Type.Object({ roots: Type.Array(Type.Object({ uri: Type.String(), name: Type.Optional(Type.String()) })) })
@@ -11,6 +11,6 @@ export default fp(async ({ mcp }) => {
     needs: () => ({ roots: {} }),
     known: () => true,
     params: () => undefined,
-    answer: checkedAnswer(METHOD, Answer)
+    answer: answerChecker(METHOD, Answer)
   })
 }, { name: 'patchbay-roots', dependencies: ['patchbay-mcp'] })

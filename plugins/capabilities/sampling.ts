@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
-import { checkedAnswer } from '../../protocol/questions/answers.js'
+import { answerChecker } from '../../protocol/questions/answers.js'
 import { convert } from '../../protocol/revisions/convert.js'
 
 const METHOD = 'sampling/createMessage'
@@ -12,6 +12,6 @@ export default fp(async ({ mcp }) => {
     needs: ({ tools }) => ({ sampling: tools === undefined ? {} : { tools: {} } }),
     known: () => true,
     params: (params, { features }) => convert.sampling(params, features),
-    answer: checkedAnswer(METHOD, Answer)
+    answer: answerChecker(METHOD, Answer)
   })
 }, { name: 'patchbay-sampling', dependencies: ['patchbay-mcp'] })

@@ -61,7 +61,7 @@ export default fp(async (fastify, limits: SubscriptionLimits) => {
     source.onChange(mayKnow => { if (ready) announceLater(method, mayKnow === undefined ? all : (principal, view) => concerns(view) && mayKnow(principal)) })
   })
   mcp.provide('subscriptions', {
-    updated: (uri, mayKnow, view) => listening.updated(uri, (principal, of) => of === view && mayKnow(principal)),
+    updated: (uri, mayKnow, view) => listening.notifyUpdate(uri, (principal, of) => of === view && mayKnow(principal)),
     watchWith: start => { startWatch = start }
   })
 
@@ -74,7 +74,7 @@ export default fp(async (fastify, limits: SubscriptionLimits) => {
     try {
       // Other calls may have taken the last stream meanwhile.
       checkStream(call)
-      notify(call, 'notifications/subscriptions/acknowledged', { notifications: acknowledged(methods, [...watched.keys()]) })
+      notify(call, 'notifications/subscriptions/acknowledged', { notifications: acknowledge(methods, [...watched.keys()]) })
       listening.add(call, methods, watched.keys())
       await endOf(call)
     } finally {
@@ -106,7 +106,7 @@ type ListMethod = keyof typeof FLAGS
 
 const methodsOf = (wanted: Wanted): ListMethod[] => (Object.keys(FLAGS) as ListMethod[]).filter(method => wanted[FLAGS[method]] === true)
 
-const acknowledged = (methods: ListMethod[], uris: string[]): Wanted => ({
+const acknowledge = (methods: ListMethod[], uris: string[]): Wanted => ({
   ...Object.fromEntries(methods.map(method => [FLAGS[method], true])),
   ...(uris.length === 0 ? {} : { resourceSubscriptions: uris })
 })

@@ -13,7 +13,7 @@ export default fp(async fastify => {
 
   function write (audit: AuditLine, trace: CallTrace | undefined): void {
     try {
-      log[auditLevel(audit.transport, audit.outcome)](trace === undefined ? { audit } : traced(audit, trace), callSentence(audit))
+      log[auditLevel(audit.transport, audit.outcome)](trace === undefined ? { audit } : withTrace(audit, trace), callSentence(audit))
     } catch {
       // The logger may be the host's own. That it cannot write a line must not fail the call.
     }
@@ -21,7 +21,7 @@ export default fp(async fastify => {
 }, { name: 'patchbay-audit', dependencies: ['patchbay-mcp'] })
 
 /** With the ids of the span, under the names that log collectors know them by. */
-const traced = (audit: AuditLine, { traceId, spanId, flags }: CallTrace): object => ({ audit, trace_id: traceId, span_id: spanId, trace_flags: flags })
+const withTrace = (audit: AuditLine, { traceId, spanId, flags }: CallTrace): object => ({ audit, trace_id: traceId, span_id: spanId, trace_flags: flags })
 
 /**
  * A call over stdio that succeeded is at debug level: the application that launched the process shows what it writes to people. One that was

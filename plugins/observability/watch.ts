@@ -81,11 +81,11 @@ function upstreamsOf (upstreams: Mcp['upstreams']): Array<Unwritten<UpstreamRow>
     const lastLines = upstream?.lastLines() ?? []
     return { alias, state, since: upstream?.since, ...(upstream?.isFailing === true && { failing: true as const, nextTryAt: upstream.nextTryAt }), lastError, ...(lastLines.length > 0 && { lastLines }), tools, ...(repaired > 0 && { repaired }), ...(warnings.length > 0 && { warnings }) }
   })
-  return [...configured, ...misconfigured(upstreams.leftOut())]
+  return [...configured, ...describeMisconfigured(upstreams.leftOut())]
 }
 
 /** One row for each alias: several names can have the same. */
-function misconfigured (leftOut: ReturnType<Mcp['upstreams']['leftOut']>): UpstreamRow[] {
+function describeMisconfigured (leftOut: ReturnType<Mcp['upstreams']['leftOut']>): UpstreamRow[] {
   const reasons = new Map<string, string[]>()
   for (const { alias, mistakes } of leftOut) reasons.set(alias, [...reasons.get(alias) ?? [], ...mistakes.map(({ text }) => text)])
   return [...reasons].map(([alias, texts]) => ({ alias, state: 'misconfigured', failing: true, lastError: texts.join('; '), tools: 0 }))

@@ -22,13 +22,13 @@ export function splitBatch (messages: Message[], channel: Channel): Array<[Messa
 function admissible (message: Message, ids: Set<Id>): Message {
   if (message.kind !== 'request') return message
   const { id, method, selfDescribed } = message
-  if (method === 'initialize' || selfDescribed) return refused(id, 'this request cannot be part of a batch')
-  if (ids.has(id)) return refused(id, `the id ${JSON.stringify(id)} is used twice in this batch`)
+  if (method === 'initialize' || selfDescribed) return refuseOne(id, 'this request cannot be part of a batch')
+  if (ids.has(id)) return refuseOne(id, `the id ${JSON.stringify(id)} is used twice in this batch`)
   ids.add(id)
   return message
 }
 
-const refused = (id: Id, why: string): Message => ({ kind: 'invalid', id, error: errors.invalidRequest(why) })
+const refuseOne = (id: Id, why: string): Message => ({ kind: 'invalid', id, error: errors.invalidRequest(why) })
 
 /** The answer to every request of a message, as one error under each id; undefined when nothing was asked. */
 export function encodeErrorFor (error: McpError, incoming: Incoming): string | undefined {

@@ -1,4 +1,4 @@
-import { refusedFor, shorten } from '../wire/errors.js'
+import { markRefusal, shorten } from '../wire/errors.js'
 import { HttpError, type AuditReason } from './http-error.js'
 
 const retryAfter = (seconds: number) => ({ headers: { 'retry-after': String(seconds) } })
@@ -16,7 +16,7 @@ const UNKNOWN_TICKET = 'the ticket is not known, was used or has expired'
 /** Every HTTP error of ours. `npm run errors-page` makes docs/errors.md of this table and of the comments in it. */
 export const httpErrors = {
   /** The request has more headers than limit `maxHeaders` allows. Remedy: send fewer headers. */
-  tooManyHeaders: (max: number) => refusedFor('size', new HttpError('PATCHBAY_TOO_MANY_HEADERS', 431, `a request has at most ${max} headers`)),
+  tooManyHeaders: (max: number) => markRefusal('size', new HttpError('PATCHBAY_TOO_MANY_HEADERS', 431, `a request has at most ${max} headers`)),
   /** The request target is a whole URL, or `*`, as proxies are sent it. Remedy: send the path alone, such as `POST /mcp`. */
   targetNotPath: () => new HttpError('PATCHBAY_TARGET_NOT_A_PATH', 400, 'the request target must be a path'),
   /** An HTTP/1 request has no `Host` header, or several. Remedy: send exactly one. */
@@ -25,10 +25,10 @@ export const httpErrors = {
    * The `Host` is neither a loopback name nor in option `allowedHosts`. This stops DNS rebinding.
    * Remedy: add the name by which clients reach the gateway to `allowedHosts`.
    */
-  hostNotAllowed: (host: string | undefined) => refusedFor('origin', new HttpError(
+  hostNotAllowed: (host: string | undefined) => markRefusal('origin', new HttpError(
     'PATCHBAY_HOST_NOT_ALLOWED', 403, `Host ${JSON.stringify(host)} is not allowed; add it to allowedHosts`)),
   /** A web page of another origin sent the request. Remedy: add the origin of the page to option `allowedOrigins`. */
-  originNotAllowed: (origin: string) => refusedFor('origin', new HttpError(
+  originNotAllowed: (origin: string) => markRefusal('origin', new HttpError(
     'PATCHBAY_ORIGIN_NOT_ALLOWED', 403, `Origin ${JSON.stringify(origin)} is not allowed; add it to allowedOrigins`)),
   /** A `%` in the path is not followed by two hexadecimal digits, or the bytes are not UTF-8. Remedy: encode the path again. */
   undecodablePath: () => new HttpError('PATCHBAY_UNDECODABLE_PATH', 400, 'The path cannot be decoded: % is not followed by two hexadecimal digits, or the bytes are not UTF-8'),
@@ -69,32 +69,32 @@ export const httpErrors = {
    * A chunked body with more than 100,000 chunks that are smaller than this on average. The connection is closed.
    * Remedy: buffer the body before sending it.
    */
-  chunksTooSmall: (min: number) => refusedFor('size', new HttpError(
+  chunksTooSmall: (min: number) => markRefusal('size', new HttpError(
     'PATCHBAY_CHUNKS_TOO_SMALL', 400, `the body comes in too many small chunks; write at least ${min} bytes at a time`, { headers: { connection: 'close' } })),
   /** The body is larger than option `maxMessage` allows. Remedy: send less, or raise `maxMessage`. */
-  messageTooLarge: (max: number) => refusedFor('size', new HttpError('PATCHBAY_MESSAGE_TOO_LARGE', 413, `the message is too large: at most ${max} bytes`)),
+  messageTooLarge: (max: number) => markRefusal('size', new HttpError('PATCHBAY_MESSAGE_TOO_LARGE', 413, `the message is too large: at most ${max} bytes`)),
   /**
    * The bodies of all clients that are read or not answered yet take as much memory as limit `maxAllBytesInFlight` allows.
    * Remedy: try again later.
    */
-  tooMuchInFlight: (max: number) => refusedFor('in_flight', new HttpError(
+  tooMuchInFlight: (max: number) => markRefusal('in_flight', new HttpError(
     'PATCHBAY_TOO_MUCH_IN_FLIGHT', 503,
     `all clients together have sent too much that is not answered yet, at most ${max} bytes (limit maxAllBytesInFlight); try again later`, SOON)),
   /**
    * HTTP pipelining: the requests before this one on the same connection are not answered yet.
    * Remedy: wait for their replies, or use several connections.
    */
-  tooManyPipelined: (max: number) => refusedFor('in_flight', new HttpError(
+  tooManyPipelined: (max: number) => markRefusal('in_flight', new HttpError(
     'PATCHBAY_TOO_MANY_PIPELINED', 429, `too many requests wait on this connection already, at most ${max} (limit maxPipelined)`, SOON)),
   /** The gateway is closing: it finishes what is in flight. Remedy: try again; another node or the restarted gateway answers. */
-  draining: () => refusedFor('draining', new HttpError('PATCHBAY_DRAINING', 503, 'the server is shutting down; try again in a moment', SOON)),
+  draining: () => markRefusal('draining', new HttpError('PATCHBAY_DRAINING', 503, 'the server is shutting down; try again in a moment', SOON)),
   /**
    * The event loop is late or memory is short. Clients with a session are served longer than new ones.
    * Remedy: try again later; the operator looks at `/health` and at the options named in the text.
    */
-  overloaded: (why: string) => refusedFor('pressure', new HttpError('PATCHBAY_OVERLOADED', 503, `the server is overloaded (${why}); try again later`, SOON)),
+  overloaded: (why: string) => markRefusal('pressure', new HttpError('PATCHBAY_OVERLOADED', 503, `the server is overloaded (${why}); try again later`, SOON)),
   /** The caller made more requests than its rate allows ([Rate limits](rate-limits.md)). Remedy: wait as long as `Retry-After` says. */
-  tooManyCalls: (seconds: number) => refusedFor('rate', new HttpError(
+  tooManyCalls: (seconds: number) => markRefusal('rate', new HttpError(
     'PATCHBAY_TOO_MANY_CALLS', 429, `Too many calls by one caller (option rate); try again in ${seconds} s`, retryAfter(seconds))),
 
   /**
@@ -132,21 +132,21 @@ export const httpErrors = {
    * HTTP+SSE: the node that has the stream does not know the credential, which the node that got the message accepts: their `apiKeys` or `oauth`
    * differ. Remedy: open `GET /sse` again; the operator gives all nodes the same options and reloads those that lag behind.
    */
-  credentialUnknownAtNode: () => refusedFor('auth', new HttpError(
+  credentialUnknownAtNode: () => markRefusal('auth', new HttpError(
     'PATCHBAY_CREDENTIAL_UNKNOWN_AT_NODE', 503, 'the node with your stream does not know your credential; open GET /sse again', { ...SOON, audit: { reason: 'unknown_at_node' } })),
   /** The event that `Last-Event-ID` names is not stored, or is of another stream. Remedy: open the stream without `Last-Event-ID`. */
   nothingToResume: () => new HttpError('PATCHBAY_NOTHING_TO_RESUME', 404, 'nothing can be resumed from this Last-Event-ID'),
   /** HTTP+SSE: the client does not read its stream, whose queue is full. Remedy: read the stream before posting more. */
-  streamFull: () => refusedFor('streams', new HttpError('PATCHBAY_STREAM_FULL', 429, 'read the stream first: too much waits there (limit maxQueue)', SOON)),
+  streamFull: () => markRefusal('streams', new HttpError('PATCHBAY_STREAM_FULL', 429, 'read the stream first: too much waits there (limit maxQueue)', SOON)),
   /** As many event streams are open as limit `maxStreams` allows. Remedy: try again later, or raise `maxStreams`. */
-  tooManyStreams: () => refusedFor('streams', new HttpError('PATCHBAY_TOO_MANY_STREAMS', 503, 'there are too many event streams (limit maxStreams); try again later', SOON)),
+  tooManyStreams: () => markRefusal('streams', new HttpError('PATCHBAY_TOO_MANY_STREAMS', 503, 'there are too many event streams (limit maxStreams); try again later', SOON)),
   /**
    * As many sessions are open as option `maxSessions` allows, and all of them are in use.
    * Remedy: try again later, or raise `maxSessions`.
    */
-  tooManySessions: () => refusedFor('sessions', new HttpError('PATCHBAY_TOO_MANY_SESSIONS', 503, 'there are too many sessions (option maxSessions); try again later', SOON)),
+  tooManySessions: () => markRefusal('sessions', new HttpError('PATCHBAY_TOO_MANY_SESSIONS', 503, 'there are too many sessions (option maxSessions); try again later', SOON)),
   /** The caller has as many sessions as option `maxSessionsPerPrincipal` allows. Remedy: end some with `DELETE /mcp`. */
-  tooManySessionsOfCaller: (max: number) => refusedFor('sessions', new HttpError(
+  tooManySessionsOfCaller: (max: number) => markRefusal('sessions', new HttpError(
     'PATCHBAY_TOO_MANY_SESSIONS_OF_CALLER', 429, `you have ${max} sessions already (option maxSessionsPerPrincipal); end some with DELETE`, SOON)),
   /**
    * The store cannot be read or written, so it is not known whether there is such a session.
@@ -160,47 +160,47 @@ export const httpErrors = {
    * The request has no API key, access token or ticket.
    * Remedy: send `Authorization: Bearer` with one ([Authentication](authentication.md)).
    */
-  noCredential: (challenge: Challenge) => refusedFor('auth', new HttpError(
+  noCredential: (challenge: Challenge) => markRefusal('auth', new HttpError(
     'PATCHBAY_NO_CREDENTIAL', 401, 'say who you are: send "Authorization: Bearer" with an API key or an access token',
     authenticate(challenge(), { reason: 'no_credential' }))),
   /**
    * The host application identifies callers, and set no `request.identity` for this request.
    * Remedy: log in as the host application asks; its author sets `request.identity` in a hook before Patchbay's.
    */
-  noIdentity: (challenge: Challenge) => refusedFor('auth', new HttpError(
+  noIdentity: (challenge: Challenge) => markRefusal('auth', new HttpError(
     'PATCHBAY_NO_IDENTITY', 401, 'the application did not say who is calling', authenticate(challenge(), { reason: 'no_identity' }))),
   /**
    * The host application set a `request.identity` of another shape than Patchbay expects; its log says which.
    * Remedy: the author of the host application corrects it ([Embed](embed.md)).
    */
-  identityMalformed: (challenge: Challenge) => refusedFor('auth', new HttpError(
+  identityMalformed: (challenge: Challenge) => markRefusal('auth', new HttpError(
     'PATCHBAY_IDENTITY_MALFORMED', 401, 'the application set an identity that cannot be used', authenticate(challenge(), { reason: 'malformed_identity' }))),
   /**
    * The credential is where it does not count: in the URL, or in an `Authorization` header that is not `Bearer`.
    * Remedy: send it as `Authorization: Bearer`.
    */
-  credentialIgnored: (why: string, challenge: Challenge, reason: string) => refusedFor('auth', new HttpError(
+  credentialIgnored: (why: string, challenge: Challenge, reason: string) => markRefusal('auth', new HttpError(
     'PATCHBAY_CREDENTIAL_IGNORED', 401, why, authenticate(challenge(), { reason }))),
   /** There are several credentials, or a header holds more than one token. Remedy: send exactly one. */
-  credentialMalformed: (why: string, challenge: Challenge) => refusedFor('auth', new HttpError(
+  credentialMalformed: (why: string, challenge: Challenge) => markRefusal('auth', new HttpError(
     'PATCHBAY_CREDENTIAL_MALFORMED', 400, why, authenticate(challenge('invalid_request', why), { reason: 'malformed_credential', detail: why }))),
   /** The API key or access token is unknown, expired, or for another audience; the audit log says which. Remedy: get a new one. */
-  credentialRefused: (why: string, challenge: Challenge, { reason, detail }: AuditReason) => refusedFor('auth', new HttpError(
+  credentialRefused: (why: string, challenge: Challenge, { reason, detail }: AuditReason) => markRefusal('auth', new HttpError(
     'PATCHBAY_CREDENTIAL_REFUSED', 401, why, authenticate(challenge('invalid_token', why), { reason, detail }))),
   /**
    * The credential lacks the scope that the path needs, such as `metrics` for `/metrics`.
    * Remedy: use a credential with that scope, or with `admin`.
    */
-  scopeMissing: (scopes: readonly string[], challenge: string) => refusedFor('auth', new HttpError(
+  scopeMissing: (scopes: readonly string[], challenge: string) => markRefusal('auth', new HttpError(
     'PATCHBAY_SCOPE_MISSING', 403, `this needs the scope ${scopes.join(' ')}`, authenticate(challenge, { reason: 'insufficient_scope' }))),
   /** The ticket was used before, or is older than limit `ticketLifetime`. Remedy: get a new one with `POST /ticket`. */
-  ticketRefused: (challenge: Challenge) => refusedFor('auth', new HttpError(
+  ticketRefused: (challenge: Challenge) => markRefusal('auth', new HttpError(
     'PATCHBAY_TICKET_REFUSED', 401, UNKNOWN_TICKET, authenticate(challenge('invalid_token', UNKNOWN_TICKET), { reason: 'unknown_ticket' }))),
   /**
    * One address sent more wrong credentials in a minute than limit `maxWrongCredentials` allows.
    * Remedy: stop, and correct the credential.
    */
-  tooManyWrongCredentials: (seconds: number, isLogged: boolean) => refusedFor('auth', new HttpError(
+  tooManyWrongCredentials: (seconds: number, isLogged: boolean) => markRefusal('auth', new HttpError(
     'PATCHBAY_TOO_MANY_WRONG_CREDENTIALS', 429,
     'too many wrong credentials from this address (limit maxWrongCredentials); a right one is accepted at any time',
     { ...retryAfter(seconds), audit: { reason: 'too_many_wrong' }, isLogged })),
@@ -208,7 +208,7 @@ export const httpErrors = {
    * The signing keys of the token issuer cannot be fetched, so an access token cannot be verified.
    * Remedy: try again later; the operator looks at `/health`.
    */
-  credentialUnverifiable: (why: string) => refusedFor('auth', new HttpError('PATCHBAY_CREDENTIAL_UNVERIFIABLE', 503, `${why}; try again later`, retryAfter(ISSUER_RETRY))),
+  credentialUnverifiable: (why: string) => markRefusal('auth', new HttpError('PATCHBAY_CREDENTIAL_UNVERIFIABLE', 503, `${why}; try again later`, retryAfter(ISSUER_RETRY))),
   /** The caller has as many unused tickets as one may have. Remedy: use them, or wait until they expire. */
-  tooManyTickets: () => refusedFor('auth', new HttpError('PATCHBAY_TOO_MANY_TICKETS', 429, 'there are too many unused tickets', retryAfter(TICKET_RETRY)))
+  tooManyTickets: () => markRefusal('auth', new HttpError('PATCHBAY_TOO_MANY_TICKETS', 429, 'there are too many unused tickets', retryAfter(TICKET_RETRY)))
 }

@@ -9,10 +9,10 @@ export function shortenClientInfo (declared: Record<string, unknown> | undefined
   const kept: Record<string, string> = {}
   for (const member of MEMBERS) {
     const text = declared[member]
-    if (typeof text === 'string') kept[member] = text.length > MAX_NAME ? copied(text.slice(0, MAX_NAME)) : text
+    if (typeof text === 'string') kept[member] = text.length > MAX_NAME ? copySlice(text.slice(0, MAX_NAME)) : text
   }
   return kept as unknown as Implementation
 }
 
 /** Text of its own: a slice keeps all of what it was cut from. */
-const copied = (slice: string): string => Buffer.from(slice).toString()
+const copySlice = (slice: string): string => Buffer.from(slice).toString()

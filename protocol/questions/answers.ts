@@ -22,7 +22,7 @@ export function parseForm ({ requestedSchema: schema, url }: { requestedSchema?:
 }
 
 /** Returns a function that gives a client's answer back, and throws invalid params when it does not fit the schema. */
-export function checkedAnswer (method: string, schema: Schema): (answer: unknown) => unknown {
+export function answerChecker (method: string, schema: Schema): (answer: unknown) => unknown {
   const check = lazily(schema)
   return answer => {
     const wrong = check(answer)

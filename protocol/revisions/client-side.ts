@@ -18,13 +18,13 @@ export const initializeParams = (clientInfo: Implementation, capabilities: objec
   ({ protocolVersion: version, capabilities, clientInfo })
 
 /** The revision that the result of our `initialize` names; undefined for one that we do not speak after a handshake. */
-export function negotiatedRevision ({ protocolVersion }: Params): Revision | undefined {
+export function negotiateRevision ({ protocolVersion }: Params): Revision | undefined {
   const revision = typeof protocolVersion === 'string' ? revisionNamed(protocolVersion) : undefined
   return revision?.stateless === true ? undefined : revision
 }
 
 /** The revision without a handshake that a server supports, of the versions it lists; undefined for none. */
-export const supportedModern = (versions: unknown): Revision | undefined =>
+export const findModern = (versions: unknown): Revision | undefined =>
   Array.isArray(versions) && versions.includes(modern.version) ? modern : undefined
 
 /** True when a server lists a version that begins with `initialize`. */
@@ -40,4 +40,4 @@ export const encodeSelf = (clientInfo: Implementation): string =>
   `${JSON.stringify({ [META.version]: modern.version, [META.clientInfo]: clientInfo }).slice(0, -1)},"${META.capabilities}":`
 
 /** The revision that the params of a request name in their `_meta`; undefined for other requests. */
-export const describedRevision = (params: Params): Revision | undefined => Object.hasOwn(metaOf(params), META.version) ? modern : undefined
+export const revisionDescribedBy = (params: Params): Revision | undefined => Object.hasOwn(metaOf(params), META.version) ? modern : undefined

@@ -6,9 +6,9 @@ import type { Features } from './revision.js'
 type Field = Record<string, unknown>
 
 /** Forms and pages as each revision can ask for them, and answers back in the author's terms. */
-export const elicitation = { known, params, relayed, answer }
+export const elicitation = { isKnown, params, relay, answer }
 
-function known ({ url }: Field, features: Features): boolean {
+function isKnown ({ url }: Field, features: Features): boolean {
   return url === undefined ? features.elicitation !== 'none' : features.elicitation === 'url'
 }
 
@@ -19,7 +19,7 @@ function params ({ message, url, requestedSchema }: Field, features: Features): 
 }
 
 /** The params of a question that another server wrote: what this revision does not change stays as it is. */
-function relayed ({ elicitationId, mode, ...rest }: Field, features: Features): Field {
+function relay ({ elicitationId, mode, ...rest }: Field, features: Features): Field {
   if (rest.url !== undefined) return { mode: 'url', ...rest, ...(features.elicitationIds ? { elicitationId: elicitationId ?? randomUUID() } : {}) }
   if (features.elicitation === 'url') return { mode: mode ?? 'form', ...rest }
   return { ...rest, requestedSchema: mapFields(rest.requestedSchema, early) }

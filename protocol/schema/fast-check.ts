@@ -98,14 +98,14 @@ const KEYWORDS: Record<string, Keyword> = {
     })
   },
   properties: (given, depth) => {
-    const members = named(given, depth)?.filter(([, fits]) => fits !== anything).map(([name, fits]) => ({ name, fits }))
+    const members = compileNamed(given, depth)?.filter(([, fits]) => fits !== anything).map(([name, fits]) => ({ name, fits }))
     return members && object(value => {
       for (const { name, fits } of members) if (value[name] !== undefined && !fits(value[name])) return false
       return true
     })
   },
   patternProperties: (given, depth) => {
-    const members = named(given, depth)?.map(([source, fits]) => [regular(source), fits] as const)
+    const members = compileNamed(given, depth)?.map(([source, fits]) => [regular(source), fits] as const)
     if (members === undefined || members.some(([pattern]) => pattern === undefined)) return undefined
     const picky = members.filter(([, fits]) => fits !== anything)
     if (picky.length === 0) return anything
@@ -145,7 +145,7 @@ function all (schemas: unknown[], depth: number): Fits[] | undefined {
   return made.includes(undefined) ? undefined : made as Fits[]
 }
 
-function named (schemas: unknown, depth: number): Array<[string, Fits]> | undefined {
+function compileNamed (schemas: unknown, depth: number): Array<[string, Fits]> | undefined {
   if (!isObject(schemas) || Object.hasOwn(schemas, '__proto__')) return undefined
   const names = Object.keys(schemas)
   const made = all(Object.values(schemas), depth)

@@ -1,7 +1,7 @@
-import { codes, McpError, refusedFor, type WireError } from './mcp-error.js'
+import { codes, McpError, markRefusal, type WireError } from './mcp-error.js'
 
 export {
-  codes, isAboutRequest, isFull, isMcpError, isToolError, McpError, refusedFor, ToolError,
+  codes, isAboutRequest, isFull, isMcpError, isToolError, McpError, markRefusal, ToolError,
   type Refusal, type RefusalReason, type WireError
 } from './mcp-error.js'
 
@@ -10,7 +10,7 @@ export const fromWire = ({ code, message, data, cause }: WireError): McpError =>
   new McpError(code, message, data, undefined, undefined, cause === undefined ? {} : { cause })
 
 /** The error of an upstream for a client: with the code and the HTTP status that the client's revision has for it. */
-export const relayedError = ({ message, data, headers, cause }: McpError, code: number, status: number): McpError =>
+export const relayError = ({ message, data, headers, cause }: McpError, code: number, status: number): McpError =>
   new McpError(code, message, data, status, headers, { cause })
 
 const MAX_NAME = 256
@@ -40,21 +40,21 @@ export interface Mistake { readonly path: string, readonly message: string }
 /** Members of an error besides its code, text and name. */
 interface Parts { data?: object, status?: number | undefined, headers?: Record<string, string>, cause?: unknown }
 
-function named (name: ErrorCode, code: number, message: string, { data, status, headers, cause }: Parts = {}): McpError {
+function makeError (name: ErrorCode, code: number, message: string, { data, status, headers, cause }: Parts = {}): McpError {
   return new McpError(code, message, { code: name, ...data }, status, headers, cause === undefined ? {} : { cause })
 }
 
-const invalidRequest = (name: ErrorCode, why: string) => named(name, codes.invalidRequest, `Invalid Request: ${why}`)
+const invalidRequest = (name: ErrorCode, why: string) => makeError(name, codes.invalidRequest, `Invalid Request: ${why}`)
 const invalidParams = (name: ErrorCode, why: string, data?: object, status?: number) =>
-  named(name, codes.invalidParams, `Invalid params: ${why}`, { data: { details: why, ...data }, status })
+  makeError(name, codes.invalidParams, `Invalid params: ${why}`, { data: { details: why, ...data }, status })
 const unknownName = (name: ErrorCode, what: string, hint: string) =>
-  named(name, codes.invalidParams, `Invalid params: ${what}${hint}`, { data: { details: what } })
-const internal = (name: ErrorCode, text: string, parts?: Parts) => named(name, codes.internal, text, parts)
+  makeError(name, codes.invalidParams, `Invalid params: ${what}${hint}`, { data: { details: what } })
+const internal = (name: ErrorCode, text: string, parts?: Parts) => makeError(name, codes.internal, text, parts)
 
 /** Every JSON-RPC error of ours that a client can see. `npm run errors-page` makes docs/errors.md of this table and of the comments in it. */
 export const errors = {
   /** The message is not JSON, not UTF-8, or empty. Remedy: send one JSON object in UTF-8. */
-  parse: (why: string, cause?: unknown) => named('PATCHBAY_PARSE_ERROR', codes.parse, `Parse error: ${why}`, { cause }),
+  parse: (why: string, cause?: unknown) => makeError('PATCHBAY_PARSE_ERROR', codes.parse, `Parse error: ${why}`, { cause }),
   /** The message is JSON but not a JSON-RPC message that may be sent now, such as a batch where there are none. Remedy: correct what the text names. */
   invalidRequest: (why: string) => invalidRequest('PATCHBAY_INVALID_REQUEST', why),
   /** A request with this id is not answered yet. Remedy: give each request an id of its own. */
@@ -62,16 +62,16 @@ export const errors = {
   /** A request of a legacy revision came before `initialize`. Remedy: send `initialize` first. */
   notInitialized: () => invalidRequest('PATCHBAY_NOT_INITIALIZED', 'send initialize first'),
   /** A message over stdio is longer than option `maxMessage` allows. Remedy: send less, or raise `maxMessage`. */
-  messageTooLong: (max: number) => refusedFor('size', invalidRequest('PATCHBAY_MESSAGE_TOO_LARGE', `a message is at most ${max} bytes`)),
+  messageTooLong: (max: number) => markRefusal('size', invalidRequest('PATCHBAY_MESSAGE_TOO_LARGE', `a message is at most ${max} bytes`)),
   /** The message has more elements and members than limit `maxValues` allows. Remedy: send less at a time. */
-  tooManyValues: (max: number, limit = 'maxValues') => refusedFor('size', invalidRequest(
+  tooManyValues: (max: number, limit = 'maxValues') => markRefusal('size', invalidRequest(
     'PATCHBAY_TOO_MANY_VALUES', `a message has at most ${max} values, elements of lists and members of objects together (limit ${limit})`)),
   /** The objects of the message have more members than limit `maxKeys` allows. Remedy: send less at a time. */
-  tooManyKeys: (max: number, limit = 'maxKeys') => refusedFor('size', invalidRequest('PATCHBAY_TOO_MANY_KEYS', `the objects of a message have at most ${max} members together (limit ${limit})`)),
+  tooManyKeys: (max: number, limit = 'maxKeys') => markRefusal('size', invalidRequest('PATCHBAY_TOO_MANY_KEYS', `the objects of a message have at most ${max} members together (limit ${limit})`)),
   /** The message has lists or objects inside each other deeper than limit `maxDepth` allows. Remedy: flatten it. */
-  tooDeep: (max: number, isLimit = true) => refusedFor('size', invalidRequest('PATCHBAY_TOO_DEEP', `the message is nested deeper than ${max} levels${isLimit ? ' (limit maxDepth)' : ''}`)),
+  tooDeep: (max: number, isLimit = true) => markRefusal('size', invalidRequest('PATCHBAY_TOO_DEEP', `the message is nested deeper than ${max} levels${isLimit ? ' (limit maxDepth)' : ''}`)),
   /** The method does not exist, or not in the revision that the client speaks. Remedy: see [Revisions](revisions.md). */
-  methodNotFound: (method: string) => named('PATCHBAY_METHOD_NOT_FOUND', codes.methodNotFound, `Method not found: ${shorten(method)}`),
+  methodNotFound: (method: string) => makeError('PATCHBAY_METHOD_NOT_FOUND', codes.methodNotFound, `Method not found: ${shorten(method)}`),
   /** The params do not fit the method. Remedy: correct what the text names. */
   invalidParams: (why: string) => invalidParams('PATCHBAY_INVALID_PARAMS', why),
   /** The arguments do not fit the input schema of the tool. Remedy: correct what the text and `data.errors` name. */
@@ -92,7 +92,7 @@ export const errors = {
    * The resource does not exist, or the caller has no right to it. The code is -32602 from 2026-07-28 on, and -32002 before.
    * Remedy: call `resources/list`.
    */
-  resourceNotFound: (uri: string, code: number) => named('PATCHBAY_UNKNOWN_RESOURCE', code, `Resource not found: ${uri}`, { data: { uri } }),
+  resourceNotFound: (uri: string, code: number) => makeError('PATCHBAY_UNKNOWN_RESOURCE', code, `Resource not found: ${uri}`, { data: { uri } }),
   /** The client's response to a request of the server does not fit its schema. Remedy: correct the client. */
   badAnswer: (method: string, why: string) => invalidParams('PATCHBAY_WRONG_ANSWER', `the answer to ${method}: ${why}`, {}, 200),
   /** `_meta` is incomplete or malformed. Remedy: correct what the text names. */
@@ -108,7 +108,7 @@ export const errors = {
    * `requestState` names a call of an upstream server that does not wait for answers any more: it was answered, has expired, or its process
    * has ended or cannot be reached. Remedy: send the request again without `requestState`.
    */
-  notWaiting: (upstream: string, reason: string) => named(
+  notWaiting: (upstream: string, reason: string) => makeError(
     'PATCHBAY_NOT_WAITING', codes.invalidParams,
     `Invalid params: the call to the upstream server ${upstream} does not wait for this answer any more (${reason}); send the request again without requestState`,
     { data: { upstream, reason } }),
@@ -121,27 +121,27 @@ export const errors = {
   /** The server closes before the call is answered. Remedy: send the request again, if it may be carried out twice. */
   closing: () => internal('PATCHBAY_CLOSING', CLOSING),
   /** The server is shutting down and takes no new calls. Remedy: try again later. */
-  draining: () => refusedFor('draining', internal('PATCHBAY_DRAINING', CLOSING, UNAVAILABLE)),
+  draining: () => markRefusal('draining', internal('PATCHBAY_DRAINING', CLOSING, UNAVAILABLE)),
   /** Over HTTP: the credential lacks a scope. Elsewhere the target looks unknown. Remedy: get a credential with the scopes of `data.requiredScopes`. */
-  forbidden: (scopes: readonly string[], challenge: string) => named(
+  forbidden: (scopes: readonly string[], challenge: string) => makeError(
     'PATCHBAY_SCOPE_MISSING', codes.invalidRequest, `Forbidden: this needs the scope ${scopes.join(' ')}`,
     { data: { requiredScopes: scopes }, status: 403, headers: { 'www-authenticate': challenge } }),
   /** The API key or access token of the connection has expired, or was removed. Remedy: connect again with a new one. */
-  expired: () => refusedFor('auth', named(
+  expired: () => markRefusal('auth', makeError(
     'PATCHBAY_CREDENTIAL_REFUSED', codes.invalidRequest,
     'Unauthorized: the credential has expired; connect again with a new key or token (with stdio: start the server again with a new token)',
     { status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })),
   /** The client has as many calls in flight as limit `maxInFlight` allows. Remedy: wait for some responses. */
-  tooManyInFlight: (max: number) => refusedFor('in_flight', internal(
+  tooManyInFlight: (max: number) => markRefusal('in_flight', internal(
     'PATCHBAY_TOO_MANY_IN_FLIGHT', `Too many calls are waiting for their answer already, at most ${max} (limit maxInFlight); wait for some of them`,
     { data: { max }, status: 429, headers: SOON })),
   /** The calls in flight of the client hold as many bytes as limit `maxBytesInFlight` allows. Remedy: wait for some responses. */
-  tooMuchInFlight: (max: number) => refusedFor('in_flight', internal(
+  tooMuchInFlight: (max: number) => markRefusal('in_flight', internal(
     'PATCHBAY_TOO_MUCH_IN_FLIGHT_OF_CLIENT',
     `The calls that are waiting for their answer hold too much already, at most ${max} bytes (limit maxBytesInFlight); wait for some of them`,
     { data: { max }, status: 429, headers: SOON })),
   /** The calls in flight of all clients hold as many bytes as limit `maxAllBytesInFlight` allows. Remedy: try again later. */
-  tooMuchInAll: (max: number) => refusedFor('in_flight', internal(
+  tooMuchInAll: (max: number) => markRefusal('in_flight', internal(
     'PATCHBAY_TOO_MUCH_IN_FLIGHT', `All calls together hold too much already, at most ${max} bytes (limit maxAllBytesInFlight); try again later`,
     { data: { max, retryAfter: 1 }, status: 503, headers: SOON })),
   /** `resources/subscribe`: the client subscribes to as many resources as limit `maxSubscriptions` allows. Remedy: unsubscribe from some. */
@@ -158,13 +158,13 @@ export const errors = {
   tooManyWatchers: (max: number) => internal(
     'PATCHBAY_TOO_MANY_WATCHERS', `At most ${max} clients watch the gateway at once; end one of them first`, { data: { max } }),
   /** The caller exceeds its rate, or that of one tool ([Rate limits](rate-limits.md)). Remedy: wait `data.retryAfter` seconds. */
-  tooFast: (what: string, seconds: number, reason: 'rate' | 'tool_rate') => refusedFor(reason, internal(
+  tooFast: (what: string, seconds: number, reason: 'rate' | 'tool_rate') => markRefusal(reason, internal(
     'PATCHBAY_TOO_MANY_CALLS', `Too many calls ${what}; try again in ${seconds} s`,
     { data: { retryAfter: seconds }, status: 429, headers: { 'retry-after': String(seconds) } })),
   /** The event loop is late, or memory is short. Remedy: try again later. */
-  overloaded: (why: string) => refusedFor('pressure', internal('PATCHBAY_OVERLOADED', `The server is overloaded (${why}); try again later`, RETRY_SOON)),
+  overloaded: (why: string) => markRefusal('pressure', internal('PATCHBAY_OVERLOADED', `The server is overloaded (${why}); try again later`, RETRY_SOON)),
   /** As many event streams are open as limit `maxStreams` allows. Remedy: try again later, or raise `maxStreams`. */
-  tooManyStreams: () => refusedFor('streams', internal(
+  tooManyStreams: () => markRefusal('streams', internal(
     'PATCHBAY_TOO_MANY_STREAMS', 'The server is overloaded (there are too many event streams, limit maxStreams); try again later', RETRY_SOON)),
   /** The store cannot read or write. Remedy: the operator looks at the text and at `/health`. */
   storage: (why: string) => internal('PATCHBAY_STORAGE_FAILED', `Storage failed: ${why}`, { data: { details: why } }),
@@ -179,9 +179,9 @@ export const errors = {
   /** The session or connection ended before the request was read. Remedy: send it again. */
   closed: () => internal('PATCHBAY_CONNECTION_CLOSED', 'The session or connection was closed before the request was read; it was not carried out'),
   /** An HTTP header does not repeat what the body says. Remedy: correct the header that the text names. */
-  headerMismatch: (why: string) => named('PATCHBAY_HEADER_MISMATCH', codes.headerMismatch, `Header mismatch: ${why}`, { status: 400 }),
+  headerMismatch: (why: string) => makeError('PATCHBAY_HEADER_MISMATCH', codes.headerMismatch, `Header mismatch: ${why}`, { status: 400 }),
   /** The call needs something of the client that the client did not declare. Remedy: declare what `data.requiredCapabilities` lists. */
-  missingCapability: (needed: object) => named(
+  missingCapability: (needed: object) => makeError(
     'PATCHBAY_CAPABILITY_MISSING', codes.missingCapability, `The client did not declare a capability this request needs: ${JSON.stringify(needed)}`,
     { data: { requiredCapabilities: needed }, status: 400 }),
   /** A handler needs an answer of the client, which cannot be asked. Remedy: use a client with this capability, and a transport with streams. */
@@ -190,7 +190,7 @@ export const errors = {
   clientFailed: (method: string, error: WireError) => internal(
     'PATCHBAY_CLIENT_FAILED', `The client could not answer ${method}: ${shorten(error.message)}`, { cause: fromWire({ ...error, message: cut(error.message, MAX_CAUSE) }) }),
   /** The request names a revision that this server does not support. Remedy: use one of `data.supported`. */
-  unsupportedVersion: (requested: string, supported: string[]) => named(
+  unsupportedVersion: (requested: string, supported: string[]) => makeError(
     'PATCHBAY_UNSUPPORTED_VERSION', codes.unsupportedVersion, `Unsupported protocol version ${shorten(requested)}; this server speaks ${supported.join(', ')}`,
     { data: { supported, requested: shorten(requested) }, status: 400 }),
   /** An upstream server is not running, and the text says why. Remedy: wait `data.retryAfter` seconds if it is there; else the operator looks at `/health` and the log. */
@@ -205,7 +205,7 @@ export const errors = {
   /** For upstream servers: they asked a question that cannot be attributed to the call of one client. Remedy: give the server an `isolate` of `principal` or `session`. */
   cannotAttribute: (method: string, why: string) => internal('PATCHBAY_QUESTION_NOT_ATTRIBUTED', `${method} cannot be passed on: ${why}`),
   /** The clipboard cannot be used; `data.details` says why ([Clipboard](clipboard.md)). Remedy: do what `data.hint` says. */
-  clipboard: (details: string, hint: string | undefined) => named('PATCHBAY_CLIPBOARD', codes.clipboard, 'Clipboard error', { data: { details, hint } }),
+  clipboard: (details: string, hint: string | undefined) => makeError('PATCHBAY_CLIPBOARD', codes.clipboard, 'Clipboard error', { data: { details, hint } }),
   /** The operating system does not let the server read the file. Remedy: the operator changes the permissions of the file. */
   fileUnreadable: (uri: string) => internal('PATCHBAY_FILE_UNREADABLE', 'The server is not permitted to read this file', { data: { uri } }),
   /** The file is larger than limit `maxFile` allows. Remedy: raise `maxFile`. */

@@ -59,7 +59,7 @@ export const isAboutRequest = ({ status, code }: McpError): boolean => status !=
 export interface WireError { code: number, message: string, data?: unknown, cause?: unknown }
 
 /** Marks an error as a refusal for this reason. */
-export function refusedFor<E extends { refusal: RefusalReason | undefined }> (reason: RefusalReason, error: E): E {
+export function markRefusal<E extends { refusal: RefusalReason | undefined }> (reason: RefusalReason, error: E): E {
   error.refusal = reason
   return error
 }

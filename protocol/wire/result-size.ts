@@ -13,9 +13,9 @@ export function checkLengths (value: unknown): void {
 
 /** Gives how many more may be looked at. */
 function look (value: object, left: number): number {
-  if (Array.isArray(value)) return lookInto(value, checked(value.length), left)
+  if (Array.isArray(value)) return lookInto(value, checkLength(value.length), left)
   if (ArrayBuffer.isView(value)) {
-    checked(value.byteLength)
+    checkLength(value.byteLength)
     return left
   }
   let rest = left
@@ -36,7 +36,7 @@ function lookInto (list: unknown[], length: number, left: number): number {
   return rest
 }
 
-function checked (length: number): number {
+function checkLength (length: number): number {
   if (length > LONGEST) throw new Error(`a list of ${length} elements is no result: it has at most ${LONGEST}`)
   return length
 }

@@ -13,7 +13,7 @@ const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/
 const SUBPROTOCOL = 'ticket.'
 
 /** Finds the one credential of a request. A ticket counts only if `takesTickets`. */
-export function presented ({ headers, rawHeaders }: Carrier, query: Record<string, unknown>, takesTickets: boolean): Presented {
+export function readPresented ({ headers, rawHeaders }: Carrier, query: Record<string, unknown>, takesTickets: boolean): Presented {
   const inHeaders = rawHeaders.filter((name, index) => index % 2 === 0 && HEADERS.includes(name.toLowerCase())).length
   const inUrl = NOT_IN_URLS.some(name => query[name] !== undefined)
   const tickets = takesTickets ? [...ticketsIn(query), ...ticketsOffered(headers['sec-websocket-protocol'])] : []

@@ -85,7 +85,7 @@ export class LogLines {
   }
 
   /** Settles when the queue is empty, or the reader has read nothing for `stallMs`. */
-  async written (stallMs: number): Promise<void> {
+  async waitUntilWritten (stallMs: number): Promise<void> {
     const isOver = this.#isDone(stallMs)
     while (!isOver()) await new Promise(resolve => setTimeout(resolve, this.#pause))
     this.#stuck = this.size > 0

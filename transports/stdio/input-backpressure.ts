@@ -36,7 +36,7 @@ export class InputBackpressure {
   }
 
   /** Settles when nothing is held any more, or the client has read nothing for so long. */
-  async handedOver (graceMs: number): Promise<void> {
+  async waitForHandOver (graceMs: number): Promise<void> {
     for (let left = -1; this.#size > 0 && this.#size !== left;) {
       left = this.#size
       const timeUp = new AbortController()

@@ -78,7 +78,7 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
       if (draining) return
       draining = true
       if (abandoned) return endCalls()
-      void held.handedOver(mcp.limits.grace).then(async () => {
+      void held.waitForHandOver(mcp.limits.grace).then(async () => {
         lines.end()
         await peer.drain(mcp.limits.grace)
       }).then(() => writer.flush(mcp.limits.grace)).catch(() => {}).then(() => finish('standard input ended'))

@@ -31,7 +31,7 @@ const SILENT = new Set(['$schema', 'alwaysAllow', 'autoApprove', 'default_tools_
 /** Reads the fields of a server in every spelling of the clients. `known` has the names of the fields of `Server`. */
 export function readFields (given: Record<string, unknown>, known: ReadonlySet<string>): KnownFields {
   const fields = { values: {} as Record<string, unknown>, names: new Map<string, string>(), unused: [] as string[] }
-  for (const [name, value] of Object.entries(unfolded(given))) {
+  for (const [name, value] of Object.entries(unfold(given))) {
     if (value === undefined || value === null) continue
     const special = SPECIAL.get(name)
     const target = known.has(name) ? name : SYNONYMS[name]
@@ -68,7 +68,7 @@ const SPECIAL = new Map<string, Special>([
 const milliseconds = (seconds: unknown): unknown => typeof seconds === 'number' ? Math.round(seconds * 1_000) : seconds
 
 /** The fields with those of nested objects that some clients have: `transport`, `requestOptions`, and a `command` with its `path`. */
-function unfolded (given: Record<string, unknown>): Record<string, unknown> {
+function unfold (given: Record<string, unknown>): Record<string, unknown> {
   const { transport, requestOptions, command, ...rest } = given
   const program = isObject(command) ? { ...command, command: command['path'], path: undefined } : command === undefined ? {} : { command }
   const transported = isObject(transport) ? transport : transport === undefined ? {} : { type: transport }

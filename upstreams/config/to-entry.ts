@@ -43,7 +43,7 @@ export function toEntry (server: FoundServer, variables: Variables, schemas: Ser
   if (findings.count > before) return undefined
   const isDisabled = (fields.values as Server).disabled === true
   const reader = new FieldReader(server, fields, variables, isDisabled ? new Findings() : findings)
-  const alias = checkedAlias(server, findings)
+  const alias = checkAlias(server, findings)
   const address = reader.address() ?? (isDisabled ? NOWHERE : undefined)
   return address === undefined || alias === undefined ? undefined : { ...reader.rest(alias, schemas), address }
 }
@@ -67,7 +67,7 @@ function checkFields (server: FoundServer, { values, names, unused }: KnownField
   }
 }
 
-function checkedAlias (server: FoundServer, findings: Findings): string | undefined {
+function checkAlias (server: FoundServer, findings: Findings): string | undefined {
   const alias = aliasOf(server.name)
   if (!isReserved(alias)) return alias
   findings.mistake(server, '', `cannot have this name, because /mcp/${alias} is a URL of the gateway itself; give it another name`)

@@ -91,12 +91,12 @@ export function parseEnvironmentFile (text: string): Record<string, string> {
     if (/^\s*(#|$)/.test(line)) return []
     const [, name, value = ''] = LINE.exec(line) ?? []
     if (name === undefined) throw new Error(`refers to a file whose line ${index + 1} is not NAME=value`)
-    return [[name, unquoted(value)] as const]
+    return [[name, unquote(value)] as const]
   })
   return Object.fromEntries(entries)
 }
 
-function unquoted (value: string): string {
+function unquote (value: string): string {
   const [, quote, inner = ''] = /^(["'`])(.*)\1(?:\s+#.*)?$/.exec(value) ?? []
   if (quote === '"') return inner.replace(/\\([nrt"\\])/g, (_, letter: string) => ESCAPES[letter] ?? letter)
   return quote === undefined ? value.replace(/\s+#.*$/, '') : inner

@@ -1,5 +1,5 @@
 import { withTimeout } from '../../lib/time.js'
-import { initializeParams, isModernCode, negotiatedRevision, selfDescription, supportedModern, supportsHandshake } from '../../protocol/revisions/client-side.js'
+import { initializeParams, isModernCode, negotiateRevision, selfDescription, findModern, supportsHandshake } from '../../protocol/revisions/client-side.js'
 import type { Implementation, Revision } from '../../protocol/revisions/revision.js'
 import { errors, isMcpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
@@ -101,7 +101,7 @@ async function discover (peer: UpstreamPeer, { alias, clientInfo }: Self, mustKn
 function discovered (alias: string, result: Params): Agreement | undefined {
   const { supportedVersions } = result
   if (!Array.isArray(supportedVersions)) return undefined
-  const revision = supportedModern(supportedVersions)
+  const revision = findModern(supportedVersions)
   if (revision !== undefined) return { revision, server: serverOf(result) }
   if (supportsHandshake(supportedVersions)) return undefined
   throw errors.upstreamFailed(alias, 'it supports no version of the protocol that Patchbay knows')
@@ -117,7 +117,7 @@ async function handshake (peer: UpstreamPeer, { alias, clientInfo, capabilities,
   const result = await peer.request({ method: 'initialize', params: { ...initializeParams(clientInfo, capabilities, version), _meta: MARKED } }).catch((error: unknown) => {
     throw isMcpError(error) && !peer.closed ? new Error(`it refused initialize with error ${error.code}: ${error.message}`, { cause: error }) : error
   })
-  const revision = negotiatedRevision(result)
+  const revision = negotiateRevision(result)
   if (revision === undefined) throw errors.upstreamFailed(alias, 'it answered initialize with a version of the protocol that Patchbay does not know')
   return { revision, server: serverOf(result) }
 }

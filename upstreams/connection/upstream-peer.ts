@@ -1,5 +1,5 @@
 import { cancelled, OutgoingRequests, type OutgoingRequest } from '../../protocol/peer/outgoing-requests.js'
-import { describedRevision } from '../../protocol/revisions/client-side.js'
+import { revisionDescribedBy } from '../../protocol/revisions/client-side.js'
 import type { Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { errors, isMcpError } from '../../protocol/wire/errors.js'
@@ -94,7 +94,7 @@ export class UpstreamPeer {
 
   /** The result; rejects with the upstream's error, a `RequestFailed`, a `SessionLost`, or an error that says that the upstream is gone. */
   async request (outgoing: Outgoing): Promise<Params> {
-    return this.asResult(outgoing.method, await this.send(this.nextId(), outgoing, JSON.stringify(outgoing.params), describedRevision(outgoing.params)))
+    return this.asResult(outgoing.method, await this.send(this.nextId(), outgoing, JSON.stringify(outgoing.params), revisionDescribedBy(outgoing.params)))
   }
 
   /**

@@ -53,7 +53,7 @@ export class Lists {
     this.#links = new Links(limits.maxUpstreamLinks, alias => this.#all.get(alias)?.origin.rank)
     // A list that waits must be answered before its own call is given up.
     this.#firstReads = new FirstReads(Math.min(limits.upstreamListWait, limits.callTimeout / 2))
-    this.#merged = mergedIn(gateway, this.#reserved)
+    this.#merged = createMerged(gateway, this.#reserved)
     gateway.hops.findWith(call => [...new Set([...this.#all.values()].flatMap(({ lists: { hops, upstream } }) => isPartOf(call, upstream.entry) ? hops.all : []))])
     gateway.tools.explainMissingWith((name, call) => findLeftOut(name, call, this.#all.values()))
     gateway.resources.findUnlistedWith((uri, call, template) => this.#findUnlisted(uri, call, template))
@@ -238,7 +238,7 @@ function limitCaching ({ tools, prompts, resources }: Registries, snapshots: rea
   resources.limitCaching(leastHintsOf(snapshots, 'templates'))
 }
 
-function mergedIn ({ tools, prompts, resources }: Registries, reserved: ReservedNames): Merged {
+function createMerged ({ tools, prompts, resources }: Registries, reserved: ReservedNames): Merged {
   const ownerOfName: OwnerOf = name => reserved.ownerOfName(name)
   const ownerOfUri: OwnerOf = uri => reserved.ownerOfUri(uri)
   return {

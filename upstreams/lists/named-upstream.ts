@@ -5,7 +5,7 @@ import type { ServerEntry } from '../server-entry.js'
 import { isPartOf } from './first-reads.js'
 import type { MissingTool } from './gateway.js'
 import { prefixesOf } from './offers/names.js'
-import { qualifiedUri } from './offers/resource-definitions.js'
+import { qualifyUri } from './offers/resource-definitions.js'
 import type { UpstreamLists } from './upstream-lists.js'
 
 /** True when the request of a client can only mean this upstream, by the view or by the name, and the client may use it. */
@@ -14,7 +14,7 @@ export function isNamedBy ({ peer: { view }, identity, params }: Call, { alias, 
   if (view !== undefined) return view === alias
   const { name, uri } = isObject(params.ref) ? params.ref : params
   const { whole, short } = prefixesOf({ alias, prefix })
-  return startsWith(name, whole) || startsWith(name, short) || startsWith(uri, qualifiedUri(alias, ''))
+  return startsWith(name, whole) || startsWith(name, short) || startsWith(uri, qualifyUri(alias, ''))
 }
 
 interface Served { readonly lists: Pick<UpstreamLists, 'upstream' | 'offered'> }

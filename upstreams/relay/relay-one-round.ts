@@ -18,11 +18,11 @@ export async function relayOneRound (call: Call, upstream: string, connection: C
   for (const question of Object.values(asked.questions)) {
     if (!isAnswerable(question, request.capabilities ?? {}, call.revision)) throw errors.upstreamFailed(upstream, notOffered(question))
   }
-  return { ...result, ...deferred(call, result.inputRequests, asked.questions), requestState: carryState(call, { upstream, state: asked.state }) }
+  return { ...result, ...deferQuestions(call, result.inputRequests, asked.questions), requestState: carryState(call, { upstream, state: asked.state }) }
 }
 
 /** Counts the questions. They stay as they are, but where calls are traced each names its span. */
-function deferred (call: Call, inputRequests: unknown, questions: Readonly<Record<string, Question>>): { inputRequests?: object } {
+function deferQuestions (call: Call, inputRequests: unknown, questions: Readonly<Record<string, Question>>): { inputRequests?: object } {
   const named = Object.entries(questions).map(([key, { method, params }]) =>
     [key, { ...(inputRequests as Record<string, object>)[key], params: call.clientRequests.deferred.add(method, params) }] as const)
   return call.trace === undefined || named.length === 0 ? {} : { inputRequests: Object.fromEntries(named) }

@@ -138,7 +138,7 @@ export class Supervisor<C extends Supervised> {
   }
 
   /** Settles when no caller waits for a start any more; never rejects. */
-  async awaited (): Promise<void> {
+  async waitForStart (): Promise<void> {
     if (this.#waiting > 0) await this.#opening?.catch(() => {})
   }
 

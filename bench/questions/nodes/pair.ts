@@ -40,13 +40,13 @@ export async function pairOfNodes (cluster: Cluster, setting: Setting): Promise<
       one.push(await sample([first], redis, era, asked))
       two.push(await sample([first, second], redis, era, asked))
     }
-    findings.push(...compared(what, one, two, rest))
+    findings.push(...compareSamples(what, one, two, rest))
     if (what.startsWith('streamed')) findings.push(ofRedis([...one, ...two]))
   }
   return findings
 }
 
-function compared (what: string, one: Sample[], two: Sample[], goal: { goal?: string }): Finding[] {
+function compareSamples (what: string, one: Sample[], two: Sample[], goal: { goal?: string }): Finding[] {
   const of = (samples: Sample[], which: keyof Sample): number[] => samples.map(sample => sample[which])
   return [
     { what: `nodes, two, CPU, ${what}`, ...goal, ours: ratioOf(of(two, 'used'), of(one, 'used')), limit: `${short(median(of(one, 'used')))} ms at one`, peers: [] },

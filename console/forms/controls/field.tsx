@@ -3,7 +3,7 @@ import { RequiredMark } from '../../parts/form-parts.js'
 import { HiddenBadge, ServerText } from '../../parts/server-text.js'
 import { Control } from './control.js'
 import { FormContext, type NamedFieldProps } from './form-context.js'
-import { controlled } from '../model/controlled.js'
+import { chooseControl } from '../model/controlled.js'
 import { hintsOf } from '../model/hints.js'
 import { Presence } from './presence.js'
 import { textOf } from '../model/schema.js'
@@ -14,7 +14,7 @@ import { Typed, type Value } from '../model/value.js'
 export function Field ({ name, required, fixed = false, children, ...field }: NamedFieldProps) {
   const { root } = useContext(FormContext)
   const { schema, id, value } = field
-  const shape = controlled(shapeOf(schema, root), value, field.depth)
+  const shape = chooseControl(shapeOf(schema, root), value, field.depth)
   const about = textOf(shape.schema.description)
   const hint = hintsOf(shape)
   const problems = useProblems(field.at, value)

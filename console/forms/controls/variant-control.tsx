@@ -1,6 +1,6 @@
 import { useContext, useState } from 'preact/hooks'
 import { FormContext, type ShapedProps } from './form-context.js'
-import { controlled } from '../model/controlled.js'
+import { chooseControl } from '../model/controlled.js'
 import { blankValue } from '../model/initial.js'
 import { shapeOf } from '../model/shape.js'
 import { pickVariant } from '../model/variants.js'
@@ -21,7 +21,7 @@ export function VariantControl ({ shape, ...props }: ShapedProps) {
       <select id={`${props.id}-variant`} aria-label='Variant' value={String(index)} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
         {shape.variants.map(({ name }, place) => <option key={place} value={String(place)}>{name}</option>)}
       </select>
-      <Control {...props} key={index} schema={schema} shape={controlled(shapeOf(schema, root), props.value, depth)} depth={depth} optional={false} aria={{ ...props.aria, 'aria-label': shape.variants[index]?.name ?? 'Value' }} />
+      <Control {...props} key={index} schema={schema} shape={chooseControl(shapeOf(schema, root), props.value, depth)} depth={depth} optional={false} aria={{ ...props.aria, 'aria-label': shape.variants[index]?.name ?? 'Value' }} />
     </div>
   )
 }

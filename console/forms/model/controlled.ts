@@ -7,7 +7,7 @@ import { Typed, type Value } from './value.js'
 const MAX_PARTS = 500
 
 /** The shape, or a box for JSON where a value cannot be shown by its control, or would be changed by it. */
-export function controlled (shape: Shape, value: Value | undefined, depth: number): Shape {
+export function chooseControl (shape: Shape, value: Value | undefined, depth: number): Shape {
   const box: Shape = { ...shape, kind: 'json' }
   if (depth > MAX_DEPTH && isGroup(shape)) return box
   if (value === undefined || value === null) return shape

@@ -10,7 +10,7 @@ const DOT = '•'
 const CHANGED = 'The dots stand for a secret value. Write over all of them to change it, or use the form.'
 
 /** The value with a mask in place of each part that its schema calls secret. What is empty hides nothing. */
-export function masked (value: Value | undefined, schema: Json): { value: Value | undefined, masks: Masks } {
+export function maskSecrets (value: Value | undefined, schema: Json): { value: Value | undefined, masks: Masks } {
   if (value === undefined || !namesSecrets(schema)) return { value, masks: NO_MASKS }
   const secret = new Set(secretsIn(withTexts(value), schema))
   const masks = new Map<string, Value>()
@@ -26,7 +26,7 @@ export function masked (value: Value | undefined, schema: Json): { value: Value 
 }
 
 /** The value with the secrets in place of their masks, wherever the schema calls a value secret. In another place, or changed in part, a mask is no value. */
-export function unmasked (value: Value, schema: Json, masks: Masks): Value {
+export function unmaskSecrets (value: Value, schema: Json, masks: Masks): Value {
   const [dots] = masks.keys()
   if (dots === undefined) return value
   const secret = new Set(secretsIn(withTexts(value), schema))

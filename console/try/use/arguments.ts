@@ -17,7 +17,7 @@ export const missingOf = (wanted: TextArgument[], values: ReadonlyMap<string, st
   wanted.filter(({ name, required }) => required && (values.get(name) ?? '') === '').map(({ name }) => name)
 
 /** Name and value of what was typed; an empty optional argument is left out. */
-export const filled = (wanted: TextArgument[], values: ReadonlyMap<string, string>): Array<[string, string]> =>
+export const filledArguments = (wanted: TextArgument[], values: ReadonlyMap<string, string>): Array<[string, string]> =>
   wanted.flatMap(({ name }): Array<[string, string]> => {
     const value = values.get(name) ?? ''
     return value === '' ? [] : [[name, value]]

@@ -8,7 +8,7 @@ import { makeCall, promptCall } from '../actions.js'
 import { CallsOf } from '../call/calls-of.js'
 import { CompletedField } from './completed-field.js'
 import { CopyButtons } from './copy-buttons.js'
-import { filled, missingOf, others, promptArguments } from './arguments.js'
+import { filledArguments, missingOf, others, promptArguments } from './arguments.js'
 
 /** The arguments of a prompt, and what it became. */
 export function PromptCall ({ item }: { item: Item }) {
@@ -16,7 +16,7 @@ export function PromptCall ({ item }: { item: Item }) {
   const tried = useSignal(false)
   const wanted = promptArguments(item.raw)
   const missing = missingOf(wanted, values.value)
-  const args: JsonObject = Object.fromEntries(filled(wanted, values.value))
+  const args: JsonObject = Object.fromEntries(filledArguments(wanted, values.value))
   const submit = (event: Event): void => {
     event.preventDefault()
     tried.value = true

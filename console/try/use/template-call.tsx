@@ -9,7 +9,7 @@ import { CallsOf } from '../call/calls-of.js'
 import { CompletedField } from './completed-field.js'
 import { CopyButtons } from './copy-buttons.js'
 import { SubscribeButton } from './resource-call.js'
-import { filled, missingOf, others } from './arguments.js'
+import { filledArguments, missingOf, others } from './arguments.js'
 import { expand, variablesOf } from './uri-template.js'
 
 /** Fills a template in, and reads what it names. */
@@ -19,7 +19,7 @@ export function TemplateCall ({ item }: { item: Item }) {
   const wanted = variablesOf(item.key)
   const missing = missingOf(wanted, values.value)
   const uri = expand(item.key, values.value)
-  const args = Object.fromEntries(filled(wanted, values.value))
+  const args = Object.fromEntries(filledArguments(wanted, values.value))
   const request = () => templateCall(item.key, uri, values.value)
   const submit = (event: Event): void => {
     event.preventDefault()

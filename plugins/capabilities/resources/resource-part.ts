@@ -106,7 +106,7 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
     if ((listed !== undefined && !isByTemplateOfUpstream(listed)) || uri.length > maxUri) return listed
     const resource = findUnlisted(uri, call, listed?.resource)
     if (resource === undefined) return listed
-    return { resource: resource.guessed === true ? guarded(resource, resources, call, scopes) : resource, variables: {} }
+    return { resource: resource.guessed === true ? withScopes(resource, resources, call, scopes) : resource, variables: {} }
   }
 
   function updated (uri: string, mayKnow: MayKnow = () => true): void {
@@ -123,7 +123,7 @@ async function startWatch ({ watch, relayWatch }: Resource, uri: string, changed
 const isByTemplateOfUpstream = ({ resource: { upstream, template } }: FoundResource): boolean => upstream !== undefined && template !== undefined
 
 /** A URI that a client made up may be another spelling of one that it may not read, so it needs the scopes of all that is listed. */
-function guarded (resource: Resource, { fixed, templates }: ResourceSet, call: Call, scopes: Mcp['scopes']): Resource {
+function withScopes (resource: Resource, { fixed, templates }: ResourceSet, call: Call, scopes: Mcp['scopes']): Resource {
   const all = call.identity.scopes === 'all' ? [] : [...fixed.values(), ...templates.values()]
   const hidden = all.find(listed => !scopes.allows(call, 'resources', listed.uri, listed))
   return hidden === undefined ? resource : { ...resource, scopes: scopes.target('resources', hidden.uri, hidden).scopes }

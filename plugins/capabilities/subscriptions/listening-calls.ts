@@ -25,7 +25,7 @@ export class ListeningCalls {
   }
 
   /** Notifies the calls that asked for a resource. */
-  updated (uri: string, audience: Audience): void {
+  notifyUpdate (uri: string, audience: Audience): void {
     for (const [call, { uris }] of this.#calls) {
       if (uris.has(uri) && audience(call.principal, call.peer.view)) notify(call, 'notifications/resources/updated', { uri })
     }

@@ -66,11 +66,11 @@ function usageMetrics (): Metric[] {
     counter('process_cpu_system_seconds_total', 'Total system CPU time spent in seconds.', cpu.system),
     counter('process_cpu_seconds_total', 'Total user and system CPU time spent in seconds.', cpu.user + cpu.system),
     constant('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', startedAt),
-    known('process_resident_memory_bytes', 'Resident memory size in bytes.', memory.resident),
-    known('process_virtual_memory_bytes', 'Virtual memory size in bytes.', memory.virtual),
-    known('process_heap_bytes', 'Process heap size in bytes.', memory.data),
-    known('process_open_fds', 'Number of open file descriptors.', openFiles),
-    known('process_max_fds', 'Maximum number of open file descriptors.', maxOpenFiles),
+    ifKnown('process_resident_memory_bytes', 'Resident memory size in bytes.', memory.resident),
+    ifKnown('process_virtual_memory_bytes', 'Virtual memory size in bytes.', memory.virtual),
+    ifKnown('process_heap_bytes', 'Process heap size in bytes.', memory.data),
+    ifKnown('process_open_fds', 'Number of open file descriptors.', openFiles),
+    ifKnown('process_max_fds', 'Maximum number of open file descriptors.', maxOpenFiles),
     constant('nodejs_heap_size_total_bytes', 'Process heap size from Node.js in bytes.', memory.heapTotal),
     constant('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', memory.heapUsed),
     constant('nodejs_external_memory_bytes', 'Node.js external memory size in bytes.', memory.external),
@@ -81,5 +81,5 @@ function usageMetrics (): Metric[] {
 }
 
 const constant = (name: string, help: string, value: number): Metric => gauge(name, help, [], () => [[value]])
-const known = (name: string, help: string, value: number | undefined): Metric | undefined => value === undefined ? undefined : constant(name, help, value)
+const ifKnown = (name: string, help: string, value: number | undefined): Metric | undefined => value === undefined ? undefined : constant(name, help, value)
 const counter = (name: string, help: string, value: number): Metric => ({ ...constant(name, help, value), type: 'counter' })

@@ -6,7 +6,7 @@ import type { CallTrace, RequestTrace, TracedRequest, TracedSubject } from '../.
 import { firstAttributes, networkAttributes, spanName } from './attributes.js'
 import { callFailure } from './failure.js'
 import { startRequest } from './request-span.js'
-import { describe, endedOnThrow, endSpan, isRecording, rename, runIn } from './safely.js'
+import { describe, endOnThrow, endSpan, isRecording, rename, runIn } from './safely.js'
 import { SpanInContext } from './span-in-context.js'
 import { flagsOf, parentIn } from './trace-parent.js'
 
@@ -19,7 +19,7 @@ export function beginCall (tracer: Tracer, call: Call, isServed: boolean): CallT
   const ambient = trace.getSpanContext(current)
   const parent = parentContext(current, ambient, parentIn(call.meta))
   const span = tracer.startSpan(spanName(method, subject), optionsOf(firstAttributes(method, subject), ambient), parent)
-  return endedOnThrow(span, () => {
+  return endOnThrow(span, () => {
     const ids = span.spanContext()
     if (ids.traceId === INVALID_TRACEID) return undefined
     if (isRecording(span)) describe(span, callAttributes(call, subject))

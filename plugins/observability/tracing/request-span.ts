@@ -3,7 +3,7 @@ import type { Id, Params } from '../../../protocol/wire/jsonrpc.js'
 import type { RequestTrace, TracedRequest } from '../../../protocol/wire/trace.js'
 import { firstAttributes, networkAttributes, spanName } from './attributes.js'
 import { errorFailure, resultFailure } from './failure.js'
-import { describe, endedOnThrow, endSpan, isRecording, runIn } from './safely.js'
+import { describe, endOnThrow, endSpan, isRecording, runIn } from './safely.js'
 import { SpanInContext } from './span-in-context.js'
 import { withParent } from './trace-parent.js'
 
@@ -11,7 +11,7 @@ import { withParent } from './trace-parent.js'
 export function startRequest (tracer: Tracer, parent: Context, { method, params, subject, transport, version }: TracedRequest): RequestTrace | undefined {
   try {
     const span = tracer.startSpan(spanName(method, subject), { kind: SpanKind.CLIENT, attributes: firstAttributes(method, subject) }, parent)
-    return endedOnThrow(span, () => {
+    return endOnThrow(span, () => {
       const ids = span.spanContext()
       if (ids.traceId === INVALID_TRACEID) return undefined
       if (isRecording(span)) describe(span, networkAttributes(transport, version))

@@ -24,7 +24,7 @@ export function rename (span: Span, name: string): void {
 }
 
 /** Runs work with a span that has just begun, and ends the span when that throws. */
-export function endedOnThrow<T> (span: Span, work: () => T): T {
+export function endOnThrow<T> (span: Span, work: () => T): T {
   try {
     return work()
   } catch (error) {

@@ -3,7 +3,7 @@ import { httpErrors, type Challenge } from '../../../protocol/http/http-errors.j
 import { hasExpired, UNAUTHENTICATED, type Identity } from '../../../protocol/wire/identity.js'
 import type { Authority } from '../../../system/credentials/authority.js'
 import { CredentialRefused, CredentialUnknowable } from '../../../system/credentials/credential-error.js'
-import { presented, type Carrier } from '../../../system/credentials/presented.js'
+import { readPresented, type Carrier } from '../../../system/credentials/presented.js'
 import type { WrongCredentials } from '../../../system/credentials/wrong-credentials.js'
 import type { TicketBook } from './shared-tickets.js'
 
@@ -35,7 +35,7 @@ export class Authenticator {
 
   /** At once where that is possible. Throws or rejects with what `toHttpError` takes. */
   identify ({ carrier, query, address, takesTickets, isPublic }: Attempt): Identity | Promise<Identity> {
-    const shown = presented(carrier, query, takesTickets)
+    const shown = readPresented(carrier, query, takesTickets)
     if ('ticket' in shown) return this.#redeem(shown.ticket, address)
     if (!this.#authority.exists) {
       if (isPublic) return UNAUTHENTICATED

@@ -27,7 +27,7 @@ const FAILURES: Record<string, string> = {
 export async function startServer (program: ServerProgram): Promise<ServerProcess> {
   const path = findProgram(program)
   const child = spawnDetached(program, path, await deathSignalPrefix())
-  const pid = await spawned(child, program.command)
+  const pid = await waitForSpawn(child, program.command)
   readThrottled(child.stderr, program.onError)
   return new ServerProcess(child, pid, program.stopStep)
 }
@@ -43,7 +43,7 @@ function spawnDetached ({ args, env, cwd }: ServerProgram, path: string, prefix:
   return spawn(first, rest, common)
 }
 
-async function spawned (child: ChildProcess, command: string): Promise<number> {
+async function waitForSpawn (child: ChildProcess, command: string): Promise<number> {
   return await new Promise((resolve, reject) => {
     const fail = (code = 'unknown') => reject(new Error(`${command} could not be started: ${FAILURES[code] ?? code}`))
     child.on('error', (error: NodeJS.ErrnoException) => fail(error.code))

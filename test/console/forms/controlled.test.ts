@@ -1,9 +1,9 @@
 import t from 'tap'
-import { controlled } from '../../../console/forms/model/controlled.js'
+import { chooseControl } from '../../../console/forms/model/controlled.js'
 import { shapeOf } from '../../../console/forms/model/shape.js'
 import type { Value } from '../../../console/forms/model/value.js'
 
-const kindOf = (type: string, value: Value): string => controlled(shapeOf({ type }, true), value, 0).kind
+const kindOf = (type: string, value: Value): string => chooseControl(shapeOf({ type }, true), value, 0).kind
 const items = (count: number): Value[] => Array.from({ length: count }, (_, index) => index)
 const fields = (count: number): Value => new Map(items(count).map((value, index) => [String(index), value]))
 
@@ -18,6 +18,6 @@ t.test('a value of another type is written as JSON', async t => {
 
 t.test('an object with many declared fields is written as JSON, too', async t => {
   const schemaOf = (count: number) => ({ type: 'object', properties: Object.fromEntries(items(count).map(name => [`f${String(name)}`, { type: 'string' }])) })
-  const kinds = [500, 501].map(count => controlled(shapeOf(schemaOf(count), true), new Map(), 0).kind)
+  const kinds = [500, 501].map(count => chooseControl(shapeOf(schemaOf(count), true), new Map(), 0).kind)
   t.strictSame(kinds, ['object', 'json'])
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readDraft, formatted, newDraft, withText, withValue } from '../../../console/forms/draft.js'
+import { readDraft, formatDraft, newDraft, withText, withValue } from '../../../console/forms/draft.js'
 import { parseJson } from '../../../console/forms/model/json-text.js'
 import { numberFrom } from '../../../console/forms/model/number-text.js'
 import { Typed, print } from '../../../console/forms/model/value.js'
@@ -38,7 +38,7 @@ t.test('broken JSON is named by line and column, and nothing is sent instead', a
     const draft = withText(before, text)
     t.match(draft.problem, { line, column, message: words }, JSON.stringify(text.slice(0, 30)))
     t.equal(draft.text, text, 'the text stays as it was typed')
-    t.equal(formatted(draft).text, text, 'also when it should be formatted')
+    t.equal(formatDraft(draft).text, text, 'also when it should be formatted')
     const checked = readDraft(draft)
     t.equal(checked.value, undefined)
     t.match(checked.errors, [{ at: '', message: new RegExp(`^Line ${line}, column ${column}: `) }])
@@ -48,7 +48,7 @@ t.test('broken JSON is named by line and column, and nothing is sent instead', a
 t.test('a text is put in order only when asked', async t => {
   const draft = withText(newDraft(true), '{"b":1.0,   "a":[]}')
   t.equal(draft.text, '{"b":1.0,   "a":[]}')
-  t.equal(formatted(draft).text, '{\n  "b": 1.0,\n  "a": []\n}')
+  t.equal(formatDraft(draft).text, '{\n  "b": 1.0,\n  "a": []\n}')
 })
 
 t.test('numbers are kept as typed or refused, never changed', async t => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Json } from '../../../console/client/contract.js'
-import { readDraft, formatted, newDraft, withSchema, withText, withValue, type Draft } from '../../../console/forms/draft.js'
+import { readDraft, formatDraft, newDraft, withSchema, withText, withValue, type Draft } from '../../../console/forms/draft.js'
 import { numberFrom } from '../../../console/forms/model/number-text.js'
 import { fromJson, Typed, type Value } from '../../../console/forms/model/value.js'
 
@@ -17,7 +17,7 @@ t.test('secrets stand as dots in the JSON, and are sent as they are', async t =>
   t.notMatch(draft.text, /canary|4711/)
   t.same(JSON.parse(draft.text), { user: 'ada', password: DOTS, pin: `${DOTS} 2`, keys: [`${DOTS} 3`, `${DOTS} 4`, ''] })
   t.same(sent(draft), filled)
-  t.same(sent(formatted(draft)), filled)
+  t.same(sent(formatDraft(draft)), filled)
   t.notMatch(withValue(draft, new Map([['pin', numberFrom('4711x')]])).text, /4711/, 'also what is no number yet')
 })
 
@@ -26,8 +26,8 @@ t.test('an edit of the JSON keeps the secrets, also those that move, and sends n
   const edited = withText(draft, draft.text.replace('"ada"', '"bob"').replace(`"${DOTS} 4"`, '"new"').replace(`"${DOTS} 3"`, `"first", "${DOTS} 3"`))
   t.same(sent(edited), { ...filled, user: 'bob', keys: ['first', 'canary 1', 'new', ''] })
   t.match(edited.text, /"new"/, 'what is typed stays as it was typed')
-  t.notMatch(formatted(edited).text, /first|new/, 'until it is put in order')
-  t.same(sent(formatted(edited)), sent(edited))
+  t.notMatch(formatDraft(edited).text, /first|new/, 'until it is put in order')
+  t.same(sent(formatDraft(edited)), sent(edited))
   const broken = withText(edited, edited.text.slice(0, -1))
   t.same(sent(withText(broken, edited.text)), sent(edited), 'after a mistake, too')
   for (const part of ['•••', `${DOTS}x`, `${DOTS} 9`]) {
@@ -49,8 +49,8 @@ t.test('a changed schema keeps the text, and what it hides is sent only where it
   const open = withSchema(draft, { type: 'object' })
   t.equal(open.text, draft.text)
   t.match(readDraft(open), { value: undefined, errors: [{ at: '/password', message: /dots/ }] })
-  t.notMatch(formatted(open).text, /canary|4711/)
-  t.equal(readDraft(withText(formatted(open), `${formatted(open).text} `)).value, undefined, 'nor are dots sent after it was put in order')
+  t.notMatch(formatDraft(open).text, /canary|4711/)
+  t.equal(readDraft(withText(formatDraft(open), `${formatDraft(open).text} `)).value, undefined, 'nor are dots sent after it was put in order')
 })
 
 t.test('a mask in a place that is not secret shows nothing and sends nothing', async t => {
@@ -58,7 +58,7 @@ t.test('a mask in a place that is not secret shows nothing and sends nothing', a
   for (const part of [DOTS, `${DOTS} 2`, `x${DOTS}`]) {
     const edited = withText(draft, draft.text.replace('"ada"', `"${part}"`))
     t.match(readDraft(edited), { value: undefined, errors: [{ at: '/user', message: /dots/ }] }, part)
-    t.notMatch(formatted(edited).text, /canary|4711/)
+    t.notMatch(formatDraft(edited).text, /canary|4711/)
   }
 })
 

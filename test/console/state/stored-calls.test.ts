@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Client, JsonObject } from '../../../console/client/contract.js'
 import { calls, forgetCalls, restoreCalls, startCall, type Call } from '../../../console/state/calls.js'
-import { MAX_STORED, parseCalls, storedText, withoutRedacted } from '../../../console/state/stored-calls.js'
+import { MAX_STORED, parseCalls, toStoredText, withoutRedacted } from '../../../console/state/stored-calls.js'
 import { until } from '../../support/wait.js'
 
 const SCHEMA = { type: 'object', properties: { pin: { type: 'string', format: 'password' } } }
@@ -18,7 +18,7 @@ t.beforeEach(forgetCalls)
 t.test('calls survive a reload, without what may be secret', async t => {
   await ended({ text: 'hello' }, { content: [{ type: 'text', text: 'world' }] })
   await ended({ pin: '1234', password: 'hunter2', text: 'pb_abcdefghijkl' }, { structuredContent: { access_token: 'abc' } })
-  const text = storedText(calls.value)
+  const text = toStoredText(calls.value)
   for (const secret of ['1234', 'hunter2', 'pb_abcdefghijkl', '"abc"']) t.notMatch(text, secret)
   const last = calls.value[0]?.id ?? 0
   forgetCalls()
@@ -34,12 +34,12 @@ t.test('calls survive a reload, without what may be secret', async t => {
 t.test('of many calls the newest are kept, and of a long result only that there was one', async t => {
   for (let count = 0; count < MAX_STORED + 5; count++) await ended({ count }, { content: [] })
   await ended({}, { isError: true, content: [{ type: 'text', text: 'x'.repeat(300_000) }] })
-  const stored = parseCalls(storedText(calls.value))
+  const stored = parseCalls(toStoredText(calls.value))
   t.equal(stored.length, MAX_STORED)
   t.match(stored[0], { outcome: { type: 'left-out', failed: true } })
   forgetCalls()
   for (let count = 0; count < 20; count++) await ended({}, { content: [{ type: 'text', text: 'x'.repeat(150_000) }] })
-  t.ok(storedText(calls.value).length <= 1_500_100)
+  t.ok(toStoredText(calls.value).length <= 1_500_100)
 })
 
 t.test('what another page wrote is left out', async t => {

@@ -4,7 +4,7 @@ import { Completer, valuesOf } from '../../../console/try/use/completion.js'
 import { hintsOf, isDestructive } from '../../../console/try/actions.js'
 import { linesFrom, verdictOf } from '../../../console/try/call/tones.js'
 import { progressInWords, shareOf } from '../../../console/parts/words.js'
-import { filled, missingOf, promptArguments, refusalOf } from '../../../console/try/use/arguments.js'
+import { filledArguments, missingOf, promptArguments, refusalOf } from '../../../console/try/use/arguments.js'
 import { formSchema, rootsFrom, samplingAnswer, textOfContent } from '../../../console/try/questions/answers.js'
 import { until } from '../../support/wait.js'
 
@@ -73,7 +73,7 @@ t.test('arguments of a prompt: needed ones are missed, empty ones left out', asy
   const wanted = promptArguments({ arguments: [{ name: 'a', required: true }, { name: 'b', description: 'd' }, { noName: 1 }, 3] })
   t.strictSame(wanted, [{ name: 'a', required: true }, { name: 'b', required: false, description: 'd' }])
   t.strictSame(missingOf(wanted, new Map([['b', 'x']])), ['a'])
-  t.strictSame(filled(wanted, new Map([['a', ''], ['b', 'x']])), [['b', 'x']])
+  t.strictSame(filledArguments(wanted, new Map([['a', ''], ['b', 'x']])), [['b', 'x']])
 })
 
 t.test('completion is asked once after a pause, and only the last answer counts', async t => {

@@ -78,14 +78,14 @@ t.test('a page is asked for where pages are known, with an id where there are id
   const page = { message: 'm', url: 'https://example.org/pay' }
   t.match(elicitation.params(page, current), { mode: 'url', ...page, elicitationId: /^[0-9a-f-]{36}$/ })
   t.strictSame(elicitation.params(page, modern), { mode: 'url', ...page })
-  t.equal(elicitation.known(page, early), false)
-  t.equal(elicitation.known(page, current), true)
-  t.equal(elicitation.known(page, modern), true)
+  t.equal(elicitation.isKnown(page, early), false)
+  t.equal(elicitation.isKnown(page, current), true)
+  t.equal(elicitation.isKnown(page, modern), true)
 })
 
 t.test('nothing can be asked of revisions before forms', async t => {
-  for (const version of ['2024-11-05', '2025-03-26']) t.equal(elicitation.known(form({}), revision(version).features), false)
-  t.equal(elicitation.known(form({}), early), true)
+  for (const version of ['2024-11-05', '2025-03-26']) t.equal(elicitation.isKnown(form({}), revision(version).features), false)
+  t.equal(elicitation.isKnown(form({}), early), true)
 })
 
 t.test('a question without fields is a form without fields', async t => {

@@ -24,7 +24,7 @@ const many = Array.from({ length: 2_000 }, (_, index) => line(index))
 t.test('many lines are written whole, in their order, and many in one write', async t => {
   const { logs, counted, text } = lines(t)
   for (const line of many) logs.write(line)
-  await logs.written(5_000)
+  await logs.waitUntilWritten(5_000)
   t.ok(text() === many.join(''), 'every line is there, as it was said')
   t.ok(counted.writes > 0 && counted.writes <= 40, `${counted.writes} writes of ${many.length} lines`)
 })
@@ -35,7 +35,7 @@ t.test('lines of several turns are in one write as well', async t => {
     logs.write(line)
     await turn()
   }
-  await logs.written(5_000)
+  await logs.waitUntilWritten(5_000)
   t.equal(text(), many.slice(0, 100).join(''))
   t.ok(counted.writes <= 10, `${counted.writes} writes`)
 })
@@ -52,10 +52,10 @@ t.test('a line alone is written a moment later, and the next one too', async t =
 
 t.test('written() resolves when no line waits', async t => {
   const { logs, text } = lines(t)
-  await logs.written(5_000)
+  await logs.waitUntilWritten(5_000)
   logs.write(line(0))
-  await logs.written(5_000)
-  await logs.written(5_000)
+  await logs.waitUntilWritten(5_000)
+  await logs.waitUntilWritten(5_000)
   t.equal(text(), line(0))
 })
 
@@ -125,7 +125,7 @@ t.test('no write waits for a reader; one that reads again gets whole lines and t
   const { logs, read } = pipe(t)
   const written = 60_000
   for (let index = 0; index < written; index++) logs.write(`{"level":30,"index":${index},"pad":"${'x'.repeat(100)}"}\n`)
-  await logs.written(100)
+  await logs.waitUntilWritten(100)
   t.pass('it is waited for no longer than that')
   let text = ''
   await until(() => { text += read(); return text.includes('were dropped') })
@@ -141,7 +141,7 @@ t.test('after the end of the reader nothing is kept', async t => {
   const fd = openSync(join(t.testdir({ log: '' }), 'log'), 'r')
   const logs = new LogLines(fd)
   logs.write(line(0))
-  await t.resolves(logs.written(60_000))
+  await t.resolves(logs.waitUntilWritten(60_000))
   fs.closeSync(fd)
 })
 

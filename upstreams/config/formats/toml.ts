@@ -13,7 +13,7 @@ export function parseToml (text: string): Document {
 
 /** The line of the innermost table or key of a path that begins a line of its own. */
 function lineOf (lines: string[], path: readonly string[]): number | undefined {
-  const keys = path.map(name => `(?:${escaped(name)}|"${escaped(name)}"|'${escaped(name)}')`)
+  const keys = path.map(name => `(?:${escapePattern(name)}|"${escapePattern(name)}"|'${escapePattern(name)}')`)
   for (let length = keys.length; length > 1; length--) {
     const table = lines.findIndex(line => new RegExp(`^\\s*\\[\\s*${keys.slice(0, length).join('\\s*\\.\\s*')}\\s*\\]`).test(line))
     if (table === -1) continue
@@ -25,4 +25,4 @@ function lineOf (lines: string[], path: readonly string[]): number | undefined {
   return undefined
 }
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

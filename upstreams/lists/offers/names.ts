@@ -46,10 +46,10 @@ export function adviceOnNames (entries: ReadonlyArray<Pick<ServerEntry, 'alias' 
  */
 export function publicNames (prefixes: Prefixes, names: Iterable<string>): Map<string, PublicName> {
   const all = [...names].map(name => ({ name, whole: prefixes.whole + name, clean: cleanName(prefixes.whole + name) }))
-  const clashing = repeated(all.map(({ clean }) => clean))
+  const clashing = findRepeated(all.map(({ clean }) => clean))
   const chosen = all.map(({ whole, clean }) => choose(whole, clean, clashing, prefixes))
-  const taken = repeated(chosen)
-  const ambiguous = repeated(all.flatMap(({ whole, clean }) => whole === clean ? whole : [whole, clean]))
+  const taken = findRepeated(chosen)
+  const ambiguous = findRepeated(all.flatMap(({ whole, clean }) => whole === clean ? whole : [whole, clean]))
   const result = new Map<string, PublicName>()
   for (const [index, { name, whole, clean }] of all.entries()) {
     const own = chosen[index] as string
@@ -80,7 +80,7 @@ const cleanName = (name: string): string => ILLEGAL.test(name) ? name.replace(/[
 
 const ILLEGAL = /[^A-Za-z0-9_-]/
 
-function repeated (texts: Iterable<string>): Set<string> {
+function findRepeated (texts: Iterable<string>): Set<string> {
   const seen = new Set<string>()
   const again = new Set<string>()
   for (const text of texts) (seen.has(text) ? again : seen).add(text)

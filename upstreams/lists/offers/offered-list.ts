@@ -3,7 +3,7 @@ import type { Origin } from './definitions.js'
 import type { Entry, Kind } from '../reading/kinds.js'
 import type { LostKey, MergedList, Show } from './merged-list.js'
 import { quote, Warnings } from '../reading/warnings.js'
-import { offeredBy, type Definitions, type LeftOutEntry, type Offered, type Offering } from './offered.js'
+import { makeOffers, type Definitions, type LeftOutEntry, type Offered, type Offering } from './offered.js'
 
 /** The offers of one upstream of one kind: to all clients, and under its own names to those of its view. */
 export class OfferedList<K extends Kind> {
@@ -45,7 +45,7 @@ export class OfferedList<K extends Kind> {
 
   /** Makes the definitions of these entries. The function that it resolves to offers them in place of the former ones; what did not change is not touched. */
   async prepare (entries: readonly Entry[]): Promise<() => void> {
-    const offering = await offeredBy(this.#kind, this.#origin, entries, this.#server, this.#offered)
+    const offering = await makeOffers(this.#kind, this.#origin, entries, this.#server, this.#offered)
     return () => this.#replace(offering)
   }
 

@@ -27,7 +27,7 @@ export interface LeftOutEntry { readonly name: PublicName, readonly why: string 
 type Make = { [K in Kind]: (origin: Origin, entry: Entry, listed: Entry, name: PublicName) => Pick<Offered<Definitions[K]>, 'offer' | 'bare'> }
 
 /** Makes the offers of an upstream of one kind. Definitions of entries that did not change are those of `former`. Many are made over several turns. */
-export async function offeredBy<K extends Kind> (kind: K, origin: Origin, entries: readonly Entry[], server: ServerEntry, former: ReadonlyMap<string, Offered<Definitions[K]>>): Promise<Offering<Definitions[K]>> {
+export async function makeOffers<K extends Kind> (kind: K, origin: Origin, entries: readonly Entry[], server: ServerEntry, former: ReadonlyMap<string, Offered<Definitions[K]>>): Promise<Offering<Definitions[K]>> {
   const { key } = KINDS[kind]
   const served = kind === 'tools' ? entries.filter(({ name }) => isServed(name as string, server)) : entries
   const names = served.map(entry => entry[key] as string)

@@ -7,12 +7,12 @@ import { refOf, type Origin } from './definitions.js'
 import type { Entry } from '../reading/kinds.js'
 
 /** The URI of a resource whose own URI another server has. */
-export const qualifiedUri = (alias: string, uri: string): string => `${alias}+${uri}`
+export const qualifyUri = (alias: string, uri: string): string => `${alias}+${uri}`
 
 /** A resource of an upstream, under its own URI or, when `qualified`, with the alias before it. */
 export function relayedResource (origin: Origin, entry: Entry, qualified: boolean): Resource {
   const original = entry.uri as string
-  const other = qualifiedUri(origin.alias, original)
+  const other = qualifyUri(origin.alias, original)
   const uri = qualified ? other : original
   return { ...relayedReading(origin, () => original), uri, template: undefined, listed: { ...entry, uri }, spellings: qualified ? [] : [other] }
 }
@@ -20,7 +20,7 @@ export function relayedResource (origin: Origin, entry: Entry, qualified: boolea
 /** A template of an upstream; URIs that match are the upstream's. */
 export function relayedTemplate (origin: Origin, entry: Entry, qualified: boolean): Resource {
   const original = entry.uriTemplate as string
-  const prefix = qualifiedUri(origin.alias, '')
+  const prefix = qualifyUri(origin.alias, '')
   const other = prefix + original
   const uri = qualified ? other : original
   const bare = (asked: string): string => asked.startsWith(prefix) ? asked.slice(prefix.length) : asked

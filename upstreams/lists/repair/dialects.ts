@@ -87,7 +87,7 @@ function hasOldWords (schema: Members): boolean {
  */
 export function modernize (given: Members, dialect: Dialect, at: string, isRoot: boolean, changes: Changes): Members {
   if (!hasOldWords(given)) return given
-  const schema = known(given, dialect, at, changes)
+  const schema = keepKnown(given, dialect, at, changes)
   dropIdentity(schema, at, isRoot, changes)
   renameReferences(schema, at, changes)
   modernizeLimits(schema, dialect, at, changes)
@@ -100,8 +100,8 @@ export function modernize (given: Members, dialect: Dialect, at: string, isRoot:
   return schema
 }
 
-/** Without what has no meaning in its dialect. */
-function known (given: Members, dialect: Dialect, at: string, changes: Changes): Members {
+/** Keeps the members that have a meaning in the dialect. */
+function keepKnown (given: Members, dialect: Dialect, at: string, changes: Changes): Members {
   const isVoid = dialect <= 7 && typeof given.$ref === 'string'
   const schema: Members = {}
   for (const key in given) {

@@ -37,17 +37,17 @@ export function repairEntry (kind: Kind, entry: Entry, form: SchemaForm): Repair
 function repairTool (tool: Members, changes: Changes): Members {
   const { inputSchema, outputSchema, ...rest } = tool
   const budget = new Budget()
-  const input = repairedBy(repairInput, inputSchema, '/inputSchema', changes, budget)
+  const input = repairBy(repairInput, inputSchema, '/inputSchema', changes, budget)
   const repaired: Members = { ...rest, inputSchema: input ?? anyObject(changes, inputSchema) }
   if (!('outputSchema' in tool)) return repaired
-  const output = repairedBy(repairOutput, outputSchema, '/outputSchema', changes, budget)
+  const output = repairBy(repairOutput, outputSchema, '/outputSchema', changes, budget)
   if (output !== undefined) return { ...repaired, outputSchema: output }
   changes.note('/outputSchema', outputSchema === null ? 'null dropped' : 'dropped, because clients cannot read it')
   return repaired
 }
 
 /** Undefined where there is no schema, or one that is too large to look into. */
-function repairedBy (
+function repairBy (
   repair: typeof repairInput, schema: unknown, at: string, changes: Changes, budget: Budget
 ): Members | undefined {
   if (!isObject(schema)) return undefined

@@ -28,7 +28,7 @@ export function repairMembers (given: Members, rules: Rules, at: string, changes
   let repaired = given
   for (const key in rules) {
     if (!Object.hasOwn(given, key)) continue
-    const value = applied(rules[key] as Rule, given[key], below(at, key), changes)
+    const value = applyRule(rules[key] as Rule, given[key], below(at, key), changes)
     if (value === given[key]) continue
     if (repaired === given) repaired = { ...given }
     if (value === undefined) delete repaired[key]
@@ -37,7 +37,7 @@ export function repairMembers (given: Members, rules: Rules, at: string, changes
   return repaired
 }
 
-function applied (rule: Rule, value: unknown, at: string, changes: Changes): unknown {
+function applyRule (rule: Rule, value: unknown, at: string, changes: Changes): unknown {
   const result = rule(value, at, changes)
   if (result === true) return value
   if (result !== false && result !== undefined) return result

@@ -28,7 +28,7 @@ export function capabilityFor (question: Question): Record<string, object> {
 
 /** True when the client declared what the question needs, and its revision knows such questions. */
 export function isAnswerable (question: Question, capabilities: Readonly<Record<string, unknown>>, { features }: Revision): boolean {
-  if (question.method === ELICITATION && !elicitation.known(isPage(question) ? { url: question.params.url ?? '' } : {}, features)) return false
+  if (question.method === ELICITATION && !elicitation.isKnown(isPage(question) ? { url: question.params.url ?? '' } : {}, features)) return false
   return isRelayedQuestion(question.method) && declares(capabilities, capabilityFor(question))
 }
 
@@ -37,7 +37,7 @@ export const notOffered = ({ method }: Question): string => `it asks for ${metho
 
 /** The params as the client's revision can say them. */
 export function toClientParams ({ method, params }: Question, features: Features): Params {
-  if (method === ELICITATION) return elicitation.relayed(params, features)
+  if (method === ELICITATION) return elicitation.relay(params, features)
   return method === SAMPLING ? convert.sampling(params, features) : params
 }
 
