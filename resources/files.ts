@@ -9,7 +9,7 @@ type FileTypes = typeof import('../system/files/file-type.js')
 
 export default async function fileResources (fastify: FastifyInstance): Promise<void> {
   if (fastify.mcp.folders.length === 0) {
-    fastify.mcp.unavailable.set('file resources', 'no folders are served: name them with --root, see docs/files.md')
+    fastify.mcp.unavailable.set('file resources', 'no folders are served: name them with --root, see docs/built-in-tools.md')
     return
   }
   // Loaded only if files are served, because the table of types is large; and at start, because Node.js never retries a failed import.

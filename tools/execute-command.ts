@@ -24,7 +24,7 @@ const Output = Type.Object({
 export default async function executeCommand (fastify: FastifyInstance): Promise<void> {
   const { mcp: { commands } } = fastify
   if (commands.names.length === 0) {
-    fastify.mcp.unavailable.set('execute_command', 'no programs are listed: set option commands, see docs/commands.md')
+    fastify.mcp.unavailable.set('execute_command', 'no programs are listed: set option commands, see docs/built-in-tools.md')
     return
   }
   fastify.mcp.tools.add(tool({

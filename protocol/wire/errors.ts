@@ -204,7 +204,7 @@ export const errors = {
   upstreamFailed: (alias: string, why: string) => internal('PATCHBAY_UPSTREAM_FAILED', `The upstream server ${alias} failed: ${why}`, { data: { upstream: alias } }),
   /** For upstream servers: they asked a question that cannot be attributed to the call of one client. Remedy: give the server an `isolate` of `principal` or `session`. */
   cannotAttribute: (method: string, why: string) => internal('PATCHBAY_QUESTION_NOT_ATTRIBUTED', `${method} cannot be passed on: ${why}`),
-  /** The clipboard cannot be used; `data.details` says why ([Clipboard](clipboard.md)). Remedy: do what `data.hint` says. */
+  /** The clipboard cannot be used; `data.details` says why ([Clipboard](built-in-tools.md#the-clipboard)). Remedy: do what `data.hint` says. */
   clipboard: (details: string, hint: string | undefined) => makeError('PATCHBAY_CLIPBOARD', codes.clipboard, 'Clipboard error', { data: { details, hint } }),
   /** The operating system does not let the server read the file. Remedy: the operator changes the permissions of the file. */
   fileUnreadable: (uri: string) => internal('PATCHBAY_FILE_UNREADABLE', 'The server is not permitted to read this file', { data: { uri } }),

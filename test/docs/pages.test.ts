@@ -3,6 +3,9 @@ import t from 'tap'
 import { Options } from '../../options.js'
 import { optionsPage } from '../support/options-page.js'
 
+/** Pages that are not in the package. */
+const CONTRIBUTORS = ['test/README.md', 'test/load/README.md', 'test/seeds/README.md']
+
 const page = (name: string): string => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
 
 t.test('docs/configure.md lists every option in its group, with its variable, default and meaning, and no other', async t => {
@@ -21,7 +24,7 @@ t.test('every page of docs that README links to is there', async t => {
 
 t.test('every file of this tree that a page shows for an import or a link is there', async t => {
   const root = new URL('../../../', import.meta.url)
-  const pages = ['README.md', ...readdirSync(new URL('docs', root)).filter(name => name.endsWith('.md')).map(name => `docs/${name}`)]
+  const pages = ['README.md', ...CONTRIBUTORS, ...names('docs').map(name => `docs/${name}`)]
   const shown = pages.flatMap(name => {
     const text = readFileSync(new URL(name, root), 'utf8')
     // An import is shown as it stands in tools/, a folder below the root like docs/.
@@ -38,7 +41,7 @@ const anchorOf = (heading: string): string => heading.toLowerCase().replace(/[^\
 
 t.test('every heading that a page links to is there', async t => {
   const root = new URL('../../../', import.meta.url)
-  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md', ...names('docs').map(name => `docs/${name}`)]
+  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md', ...CONTRIBUTORS, ...names('docs').map(name => `docs/${name}`)]
   const links = pages.flatMap(name => [...readFileSync(new URL(name, root), 'utf8').matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)]
     .map(([, path, anchor]) => ({ name, path, anchor })))
   t.ok(links.length > 20)
@@ -49,8 +52,8 @@ t.test('every heading that a page links to is there', async t => {
   }
 })
 
-t.test('every path that docs/architecture.md, docs/seeds.md or CONTRIBUTING.md names exists', async t => {
-  for (const name of ['docs/architecture.md', 'docs/seeds.md', 'CONTRIBUTING.md']) {
+t.test('every path that docs/architecture.md, test/seeds/README.md or CONTRIBUTING.md names exists', async t => {
+  for (const name of ['docs/architecture.md', 'test/seeds/README.md', 'CONTRIBUTING.md']) {
     const text = readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8')
     const paths = [...text.matchAll(/`((?:[\w.-]+\/)*(?:[\w-]+\.(?:ts|mjs|md|test\.ts)|[\w-]+\/))`/g)].map(([, path]) => path as string).filter(path => !isBuilt(path))
     t.ok(paths.length > 5, name)
@@ -81,6 +84,11 @@ t.test('plugins/README.md lists every member that a plugin adds to app.mcp', asy
   const members = files.flatMap(file => [...readFileSync(new URL(file, folder), 'utf8').matchAll(/provide\('(\w+)'/g)].map(([, member]) => member as string))
   t.ok(members.length > 15)
   for (const member of members) t.match(readFileSync(new URL('README.md', folder), 'utf8'), `\`${member}\``, member)
+})
+
+t.test('docs/ has at most 31 pages, so that they can be read', async t => {
+  const pages = readdirSync(new URL('../../../docs', import.meta.url), { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.md'))
+  t.ok(pages.length <= 31, `${pages.length} pages`)
 })
 
 t.test('docs/README.md lists every page', async t => {

@@ -27,7 +27,7 @@ const count = (folder: string, prefix: string, most: number): number => Array.fr
 
 t.test('without a list there is no such tool, and the reason is reported', async t => {
   const app = await gateway(t)
-  t.equal(app.mcp.unavailable.get('execute_command'), 'no programs are listed: set option commands, see docs/commands.md')
+  t.equal(app.mcp.unavailable.get('execute_command'), 'no programs are listed: set option commands, see docs/built-in-tools.md')
   const { request } = await createClient(app)
   await t.rejects(request('tools/call', call('ls')), { message: /Unknown tool: execute_command/ })
   t.notMatch(JSON.stringify(await request('tools/list')), /execute_command/)
