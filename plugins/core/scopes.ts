@@ -35,7 +35,7 @@ declare module './mcp.js' {
 export type Kind = 'tools' | 'resources' | 'prompts'
 
 /** An item whose definition may name the scopes it requires. */
-export interface Scoped extends Pick<Relayed, 'upstream' | 'accessName'> { readonly scopes: readonly string[] | undefined }
+export interface Scoped extends Pick<Relayed, 'upstream' | 'accessName' | 'scopeNames'> { readonly scopes: readonly string[] | undefined }
 
 interface Listing<T> {
   derived: Map<string, PreparedResult>
@@ -106,12 +106,13 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
   function target<T extends Scoped> (kind: Kind, key: string, item: T): Target<T> {
     const known = targets.get(item)
     if (known !== undefined) return known as Target<T>
-    const { upstream, accessName = key } = item
+    const { upstream, accessName = key, scopeNames = [accessName] } = item
+    const scopeName = scopeNames.find(name => operatorScopes.has(`${kind}/${name}`))
     const subject = AUDIT_SUBJECT[kind](key)
     const target = {
       auditSubject: upstream === undefined ? subject : { ...subject, upstream },
       accessName,
-      scopes: operatorScopes.get(`${kind}/${accessName}`) ?? item.scopes ?? DEFAULT_SCOPES,
+      scopes: operatorScopes.get(`${kind}/${scopeName}`) ?? item.scopes ?? DEFAULT_SCOPES,
       item
     }
     targets.set(item, target)

@@ -1,6 +1,7 @@
 import { Links } from '../../../upstreams/lists/result-links.js'
 import t from 'tap'
 import { resource } from '../../../app.js'
+import { gateway } from '../../support/gateway.js'
 import { FakeUpstream } from './fake-upstream.js'
 import { listed, served, tool } from './served.js'
 
@@ -122,4 +123,22 @@ t.test('what two upstreams both have is named in a bounded number of plain sente
   t.equal(warnings.length, 21)
   t.match(warnings[0], /^resource "x:\/\/h\/0\?\[2J\?y+" is also one of upstream a, which comes first$/)
   t.ok(warnings.join().length < 10_000)
+})
+
+t.test('the operator\'s scopes for a resource hold by its own URI and by that with the alias, at every URL', async t => {
+  const things = { resources: [{ uri: 'x://one', name: 'x' }, { uri: 'x://two', name: 'x' }], templates: [{ uriTemplate: 'y://{id}', name: 'y' }] }
+  const [a, b] = [new FakeUpstream('a', things), new FakeUpstream('b', things)]
+  const scopes = { 'resources/b+x://one': ['wide'], 'resources/x://two': ['wide'], 'resources/a+x://two': ['mcp'], 'resources/a+y://{id}': ['wide'], 'resources/b+z://linked': ['wide'] }
+  const { client: open, connect } = await served(t, [a, b], {}, await gateway(t, { tools: false, scopes }))
+  await connect(a, b)
+  const identity = { principal: 'ada', scopes: new Set(['mcp']) }
+  const refused: string[] = []
+  for (const view of [undefined, 'a', 'b']) {
+    const client = await open({ identity, ...(view === undefined ? {} : { view }) })
+    for (const uri of ['x://one', 'a+x://one', 'b+x://one', 'x://two', 'a+x://two', 'b+x://two', 'y://1', 'a+y://1', 'b+y://1', 'z://linked']) {
+      if (view !== undefined && uri.includes('+')) continue
+      await client.request('resources/read', { uri }).catch(() => refused.push(`${view ?? ''} ${uri}`))
+    }
+  }
+  t.strictSame(refused, [' b+x://one', ' b+x://two', ' y://1', ' a+y://1', ' z://linked', 'a y://1', 'a z://linked', 'b x://one', 'b x://two', 'b z://linked'])
 })

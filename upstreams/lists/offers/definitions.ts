@@ -77,8 +77,8 @@ function lazily<T> (make: () => T): () => T {
 }
 
 /** The common part of tools and prompts. */
-function relayedAs ({ scopes, alias }: Origin, entry: Entry, { name, spellings, accessName }: PublicName) {
-  return { scopes, name, spellings, accessName, upstream: alias, listed: { ...entry, name } }
+function relayedAs ({ scopes, alias }: Origin, entry: Entry, { name, spellings, accessName, scopeNames = [name, ...spellings] }: PublicName) {
+  return { scopes, name, spellings, accessName, scopeNames, upstream: alias, listed: { ...entry, name } }
 }
 
 const acceptAll = (): undefined => undefined

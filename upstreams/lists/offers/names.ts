@@ -15,6 +15,8 @@ export interface PublicName {
   readonly spellings: readonly string[]
   /** The name that operators use, where it is another. */
   readonly accessName?: string
+  /** The names that they use for its scopes, where these are not the ones above. */
+  readonly scopeNames?: readonly string[]
 }
 
 /** The text before the names of an upstream. */

@@ -28,9 +28,9 @@ export class OfferedList<K extends Kind> {
     return this.#offered.size
   }
 
-  /** The names under which they are served. */
+  /** The names under which they are served, those included that are not listed. */
   names (): string[] {
-    return [...this.#offered.values()].map(({ name }) => name)
+    return [...this.#offered.values()].flatMap(({ name, offer: { item } }) => [name, ...item.spellings ?? []])
   }
 
   /** The repairs, by the upstream's own names. */

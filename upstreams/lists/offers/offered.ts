@@ -69,7 +69,7 @@ export function isServed (name: string, { includeTools, excludeTools }: Pick<Ser
   return (includeTools.length === 0 || includeTools.some(glob => fitsGlob(glob, name))) && !excludeTools.some(glob => fitsGlob(glob, name))
 }
 
-const bareName = (entry: Entry, { name }: PublicName): PublicName => ({ name: entry.name as string, spellings: [], accessName: name })
+const bareName = (entry: Entry, { name, spellings }: PublicName): PublicName => ({ name: entry.name as string, spellings: [], accessName: name, scopeNames: [name, ...spellings] })
 
 const MAKE: Make = {
   tools: (origin, entry, listed, name) => ({ offer: { key: name.name, item: relayedTool(origin, entry, listed, name) }, bare: relayedTool(origin, entry, listed, bareName(entry, name)) }),

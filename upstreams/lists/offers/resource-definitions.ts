@@ -14,7 +14,7 @@ export function relayedResource (origin: Origin, entry: Entry, qualified: boolea
   const original = entry.uri as string
   const other = qualifyUri(origin.alias, original)
   const uri = qualified ? other : original
-  return { ...relayedReading(origin, () => original), uri, template: undefined, listed: { ...entry, uri }, spellings: qualified ? [] : [other] }
+  return { ...relayedReading(origin, () => original), uri, template: undefined, listed: { ...entry, uri }, spellings: qualified ? [] : [other], scopeNames: [other, original] }
 }
 
 /** A template of an upstream; URIs that match are the upstream's. */
@@ -30,13 +30,14 @@ export function relayedTemplate (origin: Origin, entry: Entry, qualified: boolea
     template: matching(templateIn(entry), asked => origin.mayHave(asked) ? bare(asked) : undefined),
     listed: { ...entry, uriTemplate: uri },
     spellings: qualified ? [] : [other],
+    scopeNames: [other, original],
     relayCompletion: (params, call) => origin.complete({ ...params, ref: { ...refOf(params), uri: original } }, call)
   }
 }
 
 /** A resource that an upstream did not list, such as the target of a link in a result. */
 export function unlistedResource (origin: Origin, uri: string): Resource {
-  return { ...relayedReading(origin, () => uri), uri, template: undefined, listed: { uri, name: uri } }
+  return { ...relayedReading(origin, () => uri), uri, template: undefined, listed: { uri, name: uri }, scopeNames: [qualifyUri(origin.alias, uri), uri] }
 }
 
 /** Tells whether we understand the template of an entry; the upstream may understand more. */
