@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import t from 'tap'
 import { encodeResult } from '../../../protocol/wire/jsonrpc.js'
 import { modernMeta } from '../../support/modern.js'
@@ -197,4 +198,37 @@ t.test('a server that is gone ends the link, which listened to it', async t => {
   startEvents(await server.got.take('GET'))
   await server.stop()
   t.match(await recorder.reports.take('closed'), { what: 'closed', why: /refused/ })
+})
+
+t.test('a request that is answered on the GET stream keeps no connection', async t => {
+  const { url, got } = await startRawServer(t, item => answerHandshake(item, { listens: true }))
+  const recorder = await connect(t, 'http', url, { connections: 1 })
+  await recorder.initialize()
+  const stream = startEvents(await got.take('GET'))
+  for (let call = 0; call < 3; call++) {
+    const { id } = recorder.send('tools/call', { name: 'x' })
+    const request = await got.take('the call')
+    startEvents(request)
+    const gone = once(request.response, 'close')
+    stream.write(event(resultOf(request)))
+    t.match(await recorder.outcome(id), { message: { id } })
+    await gone
+  }
+})
+
+t.test('a stream that breaks off after each event is resumed at intervals, whatever its server says', async t => {
+  const times: number[] = []
+  const { url, got } = await startRawServer(t, item => {
+    if (item.headers['last-event-id'] === undefined) return answerHandshake(item)
+    times.push(performance.now())
+    const isLast = times.length === 4
+    startEvents(item).end(isLast ? event({ jsonrpc: '2.0', id: call, result: {} }) : `retry: 0\n${event('', `e${times.length}`)}`)
+    return true
+  })
+  const recorder = await connect(t, 'http', url)
+  await recorder.initialize()
+  const { id: call } = recorder.send('tools/call', { name: 'x' })
+  startEvents(await got.take('the call')).end(`retry: 0\n${event('', 'e0')}`)
+  t.match(await recorder.outcome(call), { message: { id: call } })
+  for (const [index, time] of times.slice(1).entries()) t.ok(time - (times[index] ?? 0) >= 90, 'about a tenth of a second at least')
 })

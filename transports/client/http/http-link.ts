@@ -3,6 +3,7 @@ import { withTimeout } from '../../../lib/time.js'
 import { mirrorMessage } from '../../../protocol/http/mirrored-headers.js'
 import type { Revision } from '../../../protocol/revisions/revision.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
+import type { Message } from '../../../protocol/wire/jsonrpc.js'
 import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import type { HttpClient } from './http-client.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
@@ -127,12 +128,21 @@ export class HttpLink implements Link, RequestHost {
     const standalone = this.#standalone = new StandaloneStream(this.limits, {
       open: (lastEventId, receiver) => this.resume(lastEventId, receiver),
       unasked: this.unasked,
-      message: message => this.events.message(message, undefined),
+      message: message => {
+        this.#releaseAnswered(message)
+        this.events.message(message, undefined)
+      },
       expired: () => this.#expire(),
       unreachable: why => { void this.#end(why) }
     })
     const handshake = this.#handshake = withTimeout(answered.then(() => standalone.start()), HANDSHAKE_WAIT, () => {})
     void handshake.then(() => { this.#handshake = undefined })
+  }
+
+  /** Ends the exchange of a request that is answered on the standalone stream, as the specification forbids: its own stream may stay open for ever. */
+  #releaseAnswered (message: Message): void {
+    if (message.kind !== 'response') return
+    for (const request of this.#requests) if (request.id === message.id) request.drop()
   }
 
   async #end (why: Error): Promise<void> {

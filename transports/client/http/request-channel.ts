@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { growingDelay } from '../../../lib/time.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import { errors } from '../../../protocol/wire/errors.js'
-import type { Message, Response } from '../../../protocol/wire/jsonrpc.js'
+import type { Id, Message, Response } from '../../../protocol/wire/jsonrpc.js'
 import type { LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { IncomingReply, isLarge } from '../reply-budget.js'
@@ -38,6 +38,8 @@ const LINGER = 1_000
 /** How often a broken stream is opened again without a new event. */
 const MAX_RESUMES = 5
 const RESUME_DELAY = 1_000
+/** The shortest such time, whatever the server says: each new event may be followed by another break. */
+const MIN_RESUME_DELAY = 100
 const MAX_RESUME_DELAY = 30_000
 
 const FOREIGN: Message = { kind: 'invalid', id: undefined, error: errors.invalidRequest('a response on the stream of another request') }
@@ -67,6 +69,10 @@ export class RequestChannel implements Channel, ReplyReceiver {
     this.#host = host
     this.#request = request
     this.#isStateless = request.version !== undefined
+  }
+
+  get id (): Id {
+    return this.#request.id
   }
 
   /** The first text is the request, `notifications/cancelled` takes it back. */
@@ -188,7 +194,8 @@ export class RequestChannel implements Channel, ReplyReceiver {
     if (after !== this.#resumeAfter) this.#resumes = 0
     if (++this.#resumes > MAX_RESUMES) return this.#fail(`its stream broke off and could not be resumed: ${error.message}`)
     this.#resumeAfter = after
-    const delay = Math.min(this.#body?.retry ?? growingDelay(RESUME_DELAY, MAX_RESUME_DELAY, this.#resumes - 1), MAX_RESUME_DELAY)
+    const wanted = this.#body?.retry ?? growingDelay(RESUME_DELAY, MAX_RESUME_DELAY, this.#resumes - 1)
+    const delay = Math.min(Math.max(wanted, MIN_RESUME_DELAY), MAX_RESUME_DELAY)
     this.#body = undefined
     this.#incoming?.update(0)
     this.#incoming = undefined
