@@ -10,7 +10,7 @@ import type { Connection, ConnectionLog, UpstreamRequest, UpstreamServer } from 
 import type { ServerEntry } from '../server-entry.js'
 import { capabilitiesOf, checkResultType } from './agreement.js'
 import type { EraMemory } from './era-memory.js'
-import { RequestFailed, SessionLost, toClientError } from './failure.js'
+import { LostSessions, RequestFailed, SessionLost, toClientError } from './failure.js'
 import { LogLevelOfUpstream } from './log-level-of-upstream.js'
 import { negotiate, type Negotiated } from './negotiate.js'
 import { observed, type RequestObserver } from './observed-request.js'
@@ -59,6 +59,7 @@ class LiveConnection implements OpenConnection {
   /** The members of `_meta` that say who we are, where there is no handshake. */
   readonly #self: string
   readonly #abandoned = new AbortController()
+  readonly #lostSessions = new LostSessions()
   #now: Negotiated | undefined
   #reopening: Promise<void> | undefined
   #closed = false
@@ -170,11 +171,9 @@ class LiveConnection implements OpenConnection {
     if (error instanceof SessionLost) return await this.#reopen(used).then(() => request)
     if (!isMcpError(error) || !this.revision.stateless) return undefined
     if (error.code === codes.headerMismatch && request.renewHeaders !== undefined) return { ...request, headers: await request.renewHeaders() }
-    if (error.code === codes.unsupportedVersion) {
-      this.#options.eras.forget()
-      return await this.#reopen(used).then(() => request)
-    }
-    return undefined
+    if (error.code !== codes.unsupportedVersion) return undefined
+    this.#options.eras.forget()
+    return await this.#reopen(used).then(() => request)
   }
 
   /** One new handshake for all requests that the former peer refused. */
@@ -194,6 +193,7 @@ class LiveConnection implements OpenConnection {
   async #renew (): Promise<void> {
     const former = this.#current.peer
     try {
+      this.#lostSessions.add()
       await this.open(this.#abandoned.signal)
     } catch (error) {
       this.#end(error instanceof Error ? error : new Error(String(error)))

@@ -1,3 +1,4 @@
+import { now } from '../../lib/time.js'
 import type { Revision } from '../../protocol/revisions/revision.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
 
@@ -14,6 +15,24 @@ export class RequestFailed extends Error {
 /** A request that the upstream refused because it has forgotten the session: it was not run, and may be sent again after a new handshake. */
 export class SessionLost extends Error {
   override readonly name = 'SessionLost'
+}
+
+/** A session that is lost within so many milliseconds after the one before it was is one that does not last, and so many of them in a row are too many. */
+const SHORT = 5_000
+const MAX_SHORT = 5
+
+/** Counts sessions that the upstream forgets as soon as they have begun: each costs it and us a handshake. */
+export class LostSessions {
+  #lostAt = -Infinity
+  #short = 0
+
+  /** Throws when too many in a row did not last: the connection is to fail, so that the next is opened after a delay. */
+  add (): void {
+    const at = now()
+    this.#short = at - this.#lostAt < SHORT ? this.#short + 1 : 0
+    this.#lostAt = at
+    if (this.#short > MAX_SHORT) throw new Error('it forgets each session as soon as it has begun')
+  }
 }
 
 /** Errors of the upstream stay as they are, except for those that are about this hop alone. */

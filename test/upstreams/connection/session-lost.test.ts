@@ -63,6 +63,16 @@ t.test('a session that is lost again at once is not opened for ever', async t =>
   t.ok(upstream.links.length <= 3)
 })
 
+t.test('an upstream that forgets each session as soon as it has begun fails, so that it is left alone for a while', async t => {
+  const upstream: FakeUpstream = new FakeUpstream({ initialize: () => ({ result: legacyInitialize }) }, 'http')
+  let reopened = 0
+  const connection = await connectTo(t, upstream, { onReopen: () => { reopened++; setImmediate(() => upstream.link.events.expired?.(undefined)) } })
+  const closed = new Promise<Error>(resolve => connection.onClose(resolve))
+  upstream.link.events.expired?.(undefined)
+  t.match((await closed).message, /it forgets each session as soon as it has begun/)
+  t.equal(reopened, 6)
+})
+
 t.test('a session that is lost between calls is opened again before the next', async t => {
   const upstream = forgetful()
   const connection = await connectTo(t, upstream)
