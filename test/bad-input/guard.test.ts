@@ -28,13 +28,17 @@ const REFUSED: Visit[] = [
   { row: 'E18', title: 'two Hosts, the second of them evil', head: [GOOD_HOST, ['host', 'evil.com']], status: [400] },
   absolute('http://evil.com'), absolute('http://localhost'), absolute('https://evil.com')
 ]
+/** One visit of each row. All of them go to few routes, and these to the others: a route may be without the guard, but not with half of it. */
+const SAMPLE = REFUSED.filter(({ row }, index) => REFUSED.findIndex(visit => visit.row === row) === index)
+const PROBED = ['/', '/mcp', '/message', '/health', '/not/served', '/ai/mcp']
+
 const PASSED: Head[] = [
   [GOOD_HOST], [['Host', '127.0.0.1']], [['Host', '[::1]:8080']], [['Host', 'LOCALHOST:1']],
   ...['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:5173'].map((value): Head => [GOOD_HOST, ['Origin', value]])
 ]
 
 /** The name of a file of the console, which changes with what is in it. */
-const BUILT = /\/\w+\.\w{8}\.\w+(?=\/?$)/
+const BUILT = /\/[\w-]+\.\w{8}\.\w+(?=\/?$)/
 
 const SERVED = ['/mcp', '/mcp/sse', '/message', '/sse']
 
@@ -48,7 +52,7 @@ t.test('every route is closed to pages of other sites', async t => {
   for (const [method, url] of [...routes.filter(([, url]) => !BUILT.test(url) || url === built?.[1]), ['GET', '/not/served']] as const) {
     await t.test(`${method} ${url}`, async t => {
       await refuses(t, server.port, method, url)
-      const passed = await Promise.all(PASSED.map(async head => await statusOf(server.port, request(method, url, head))))
+      const passed = await Promise.all((PROBED.includes(url) ? PASSED : PASSED.slice(-1)).map(async head => await statusOf(server.port, request(method, url, head))))
       t.notOk(passed.includes(403) || passed.includes(0), `E13: and serves whom it knows, and who is no page at all: ${passed.join(', ')}`)
     })
   }
@@ -99,7 +103,8 @@ const isProbe = (method: string, url: string, { row }: Visit, more: Head): boole
   /\/(health|livez|readyz)\/?$/.test(url) && ['GET', 'HEAD'].includes(method) && more.length === 0 && ['E14', 'E15', 'E16'].includes(row)
 
 async function refuses (t: Test, port: number, method: string, url: string, more: Head = []): Promise<void> {
-  const wrong = await Promise.all(REFUSED.map(async visit => {
+  const visits = PROBED.includes(url) ? REFUSED : SAMPLE
+  const wrong = await Promise.all(visits.map(async visit => {
     const { row, title, head, target = same } = visit
     const status = isProbe(method, url, visit, more) ? [200] : visit.status
     const got = await statusOf(port, request(method, target(url), [...head, ...more]))
