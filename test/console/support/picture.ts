@@ -24,7 +24,9 @@ export async function showPicture (t: Owner, colorScheme: typeof SCHEMES[number]
   await connected(page)
   await openTool(page, 'calculate')
   await writeArguments(page, { operation: 'add', a: 5, b: 3 })
-  await (await call(page)).getByText('5 + 3 = 8').first().waitFor()
+  const view = await call(page)
+  await view.getByText('5 + 3 = 8').first().waitFor()
+  await view.getByText('fits outputSchema').waitFor()
   await page.evaluate('document.activeElement.blur()')
   return page
 }
