@@ -22,16 +22,19 @@ export function announcementsIn (answer: unknown): Announcement[] | undefined {
   return Array.isArray(answer) && answer.every(isOne) ? answer : undefined
 }
 
+/**
+ * True for a notification of which one of each text is enough while no client is connected: however often a list changes, one list_changed waits. The
+ * same holds for updates of a resource until a client has connected for the first time; later it may come back for every single event.
+ */
+const waitsOnce = (method: string, wasConnected: boolean): boolean => isListChange(method) || (!wasConnected && method === UPDATED)
+
 /** The announcements that wait in this process for a client to connect. */
 export class WaitingAnnouncements {
   #byText: Map<string, Announcement> | undefined
 
-  /**
-   * However often a list changes, one announcement waits. The same holds for updates of a resource until a client has connected for the first
-   * time; later it may come back for every single event. False for one that must not wait.
-   */
+  /** False for one that must not wait. */
   add (announcement: Announcement, wasConnected: boolean): boolean {
-    if (wasConnected && !isListChange(announcement.method)) return false
+    if (!waitsOnce(announcement.method, wasConnected)) return false
     this.#byText ??= new Map()
     this.#byText.set(announcement.text, announcement)
     return true
@@ -42,6 +45,30 @@ export class WaitingAnnouncements {
     const waiting = [...this.#byText?.values() ?? []]
     this.#byText = undefined
     return waiting
+  }
+}
+
+/** The announcements of a stream that wait in the store for a client to connect. */
+export class StoredAnnouncements {
+  #texts: Set<string> | undefined
+  #wasConnected: boolean
+
+  constructor (wasConnected: boolean) {
+    this.#wasConnected = wasConnected
+  }
+
+  /** Forgets them: a client has connected, so none waits. */
+  clear (): void {
+    this.#wasConnected = true
+    this.#texts = undefined
+  }
+
+  /** Adds a message, if it is one of which one is enough; false if the same one waits already. */
+  add (text: string, method: string): boolean {
+    if (!waitsOnce(method, this.#wasConnected)) return true
+    if (this.#texts?.has(text) === true) return false
+    this.#texts = (this.#texts ?? new Set()).add(text)
+    return true
   }
 }
 

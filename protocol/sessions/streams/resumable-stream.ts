@@ -1,10 +1,10 @@
 import { withTimeout } from '../../../lib/time.js'
 import type { Appended, LoggedEvent, StreamNews } from '../../store.js'
 import type { Channel } from '../../wire/channel.js'
+import { StoredAnnouncements } from '../announcements.js'
 import { Delivery } from './delivery.js'
 import type { Sink, StreamLog } from './sink.js'
 import type { StreamOptions } from './stream-options.js'
-import { WaitingNotices } from './waiting-notices.js'
 
 const RETRY_MS = 1_000
 /** How long connections stay open while the end cannot be stored, in milliseconds. */
@@ -32,7 +32,7 @@ export class ResumableStream implements Channel {
   readonly #log: StreamLog
   readonly #options: StreamOptions
   readonly #onTrouble: (error: unknown) => void
-  readonly #notices: WaitingNotices
+  readonly #announcements: StoredAnnouncements
   readonly #delivery: Delivery
   /** The last of the jobs that run one after the other: appending, connecting, ending. */
   #lastJob: Promise<void> = DONE
@@ -58,7 +58,7 @@ export class ResumableStream implements Channel {
     this.#log = log
     this.#options = options
     this.#onTrouble = onTrouble
-    this.#notices = new WaitingNotices(wasConnected)
+    this.#announcements = new StoredAnnouncements(wasConnected)
     this.#delivery = new Delivery(key, log, options.primed, {
       onMoved: () => options.onMoved?.(),
       onEnded: () => { this.ended = true },
@@ -93,7 +93,7 @@ export class ResumableStream implements Channel {
   /** Connects a client: it gets the events after `after`, or else those not seen yet, and then new ones until a newer connection comes. */
   attach (sink: Sink, after?: number, retry = RETRY_MS): void {
     this.#connections.add(sink)
-    this.#notices.clear()
+    this.#announcements.clear()
     const prime = (from: number): void => { if (this.#options.primed) sink.write({ id: `${this.key}-${from}`, text: '', retry }) }
     if (this.#begun === undefined) return this.#attachFirst(sink, prime)
     this.#options.onAttach?.()
@@ -113,7 +113,7 @@ export class ResumableStream implements Channel {
   }
 
   emit (text: string, method: string): void {
-    if (!this.ended && (this.connected || this.#notices.add(text, method))) this.#enqueue(this.#append({ text, method }, false))
+    if (!this.ended && (this.connected || this.#announcements.add(text, method))) this.#enqueue(this.#append({ text, method }, false))
   }
 
   /** Writes an event to the client that is connected, if there is one. It is not stored. */
