@@ -30,6 +30,15 @@ export default [
     }
   },
   {
+    // Comments end at column 120. The folders that are left out still have longer ones; those of tables of errors are rows.
+    files: ['**/*.{ts,tsx}'],
+    ignores: [
+      'test/**', 'examples/**', 'app.ts', 'upstreams/**', 'transports/**', 'plugins/{http,observability}/**', 'stores/redis/scripts/streams.ts',
+      'protocol/{dispatch,nodes,peer,sessions,watch}/**', 'protocol/store.ts', 'protocol/wire/errors.ts', 'protocol/http/http-errors.ts'
+    ],
+    rules: { 'max-len': ['error', { code: 1_000, comments: 120, ignoreUrls: true }] }
+  },
+  {
     // stdout belongs to the stdio transport.
     files: ['**/*.{js,ts,tsx}'],
     ignores: ['test/**', 'bench/**'],

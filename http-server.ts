@@ -32,7 +32,10 @@ import wellKnownRoutes from './routes/well-known.js'
 import { writePrepared } from './transports/http/json-reply.js'
 import { CLOSE } from './transports/websocket/close-codes.js'
 
-/** Decides which HTTP requests are served. A standalone gateway checks those to every URL, in a host application only those to our own. */
+/**
+ * Decides which HTTP requests are served. A standalone gateway checks those to every URL, in a host application only
+ * those to our own.
+ */
 export const requestChecks = fp(async (fastify: FastifyInstance, options: FlatOptions) => {
   const { standalone } = fastify.mcp
   if (standalone) await fastify.register(connectionLimits, options)
@@ -50,7 +53,10 @@ export const requestChecks = fp(async (fastify: FastifyInstance, options: FlatOp
   }
 })
 
-/** Hooks hold for what is registered after them, so our routes would not run a later hook of the host that sets the identity. */
+/**
+ * Hooks hold for what is registered after them, so our routes would not run a later hook of the host that sets the
+ * identity.
+ */
 const TOO_LATE = "requests were decorated with 'identity' after Patchbay was registered, so its routes do not see it: move app.decorateRequest('identity') and the hook that sets it before app.register(patchbay)"
 
 /** HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
@@ -76,7 +82,10 @@ export const httpServer = fp(async (fastify: FastifyInstance, options: FlatOptio
   })
 })
 
-/** The probes of a standalone gateway and what browsers get at `/`, behind the routes of all plugins; a host application has its own. */
+/**
+ * The probes of a standalone gateway and what browsers get at `/`, behind the routes of all plugins; a host application
+ * has its own.
+ */
 export const probes = fp(async (fastify: FastifyInstance, options: FlatOptions) => {
   const { prefix } = options
   await fastify.register(probeRoutes, { prefix })

@@ -36,7 +36,10 @@ export type FlatOptions = Omit<Options, 'limits'> & Limits
 
 const check = compile(Options)
 
-/** Checks the options and adds defaults, but not those of the limits. Throws an OptionsError that names each wrong option and what was expected. */
+/**
+ * Checks the options and adds defaults, but not those of the limits. Throws an OptionsError that names each wrong
+ * option and what was expected.
+ */
 export function resolveOptions (given: Partial<Options>): Options {
   const values = dropUndefined({ ...given, ...(isObject(given.limits) ? { limits: dropUndefined(given.limits) } : {}) })
   const complete = { ...defaultsOf(Options), ...values }
@@ -50,7 +53,10 @@ export function resolveOptions (given: Partial<Options>): Options {
 
 const dropUndefined = (values: object): Record<string, unknown> => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 
-/** The mistakes in the options, and in each of the limits. A limit that is not among these is named with where it belongs. */
+/**
+ * The mistakes in the options, and in each of the limits. A limit that is not among these is named with where it
+ * belongs.
+ */
 function wrongValues ({ limits = {}, ...values }: Record<string, unknown>): Mistake[] {
   const misplaced = Object.keys(values).filter(name => Object.hasOwn(Limits.properties, name))
   return [

@@ -34,7 +34,9 @@ const COMMANDS: Record<string, Command> = {
   version: () => { process.stdout.write(`${version}\n`) }
 }
 
-/** Runs the command that the first argument names, or serves. Throws a sentence if the arguments or settings are wrong. */
+/**
+ * Runs the command that the first argument names, or serves. Throws a sentence if the arguments or settings are wrong.
+ */
 export async function runCommand (argv: string[], logs: LogLines): Promise<void> {
   const [word, ...rest] = argv
   if (word === undefined || word.startsWith('-')) return await runFlags(argv, logs)
@@ -111,7 +113,10 @@ async function printCheck (argv: string[]): Promise<void> {
   })
 }
 
-/** Ends with 0, with 1 when something of a server is missing, and with 128 plus its number after a signal; in each case the servers are stopped first. */
+/**
+ * Ends with 0, with 1 when something of a server is missing, and with 128 plus its number after a signal; in each case
+ * the servers are stopped first.
+ */
 async function printLint (argv: string[]): Promise<void> {
   const output = claimStandardOutput()
   const { word: server, rest } = takeWord(argv)
@@ -152,7 +157,10 @@ function printKey (args: string[]): void {
   process.stderr.write(advice)
 }
 
-/** The options of the environment and its config file; none if they cannot be read, since a key can be made all the same. */
+/**
+ * The options of the environment and its config file; none if they cannot be read, since a key can be made all the
+ * same.
+ */
 function knownSettings (): Partial<Options> {
   try {
     return resolveOptions(readSettings([], process.env, process.cwd()).options)

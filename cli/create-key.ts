@@ -11,7 +11,10 @@ export interface NewKey {
   advice: string
 }
 
-/** Runs `patchbay key NAME [--scope S]...`. Throws a sentence if the arguments are wrong. Scopes that `settings` mention count as known. */
+/**
+ * Runs `patchbay key NAME [--scope S]...`. Throws a sentence if the arguments are wrong. Scopes that `settings` mention
+ * count as known.
+ */
 export function createKey (args: string[], settings: Parameters<typeof unknownScopes>[1] = {}): NewKey {
   const { positionals: [name, ...more], values: { scope: scopes = ['mcp'] } } =
     parseOrHint({ args, options: { scope: { type: 'string', multiple: true } }, allowPositionals: true })

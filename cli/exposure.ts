@@ -3,7 +3,10 @@ import { isLoopback } from '../lib/network.js'
 
 type Checked = Pick<Options, 'http' | 'stdio' | 'host' | 'port' | 'allowedHosts' | 'trustProxy' | 'apiKeys' | 'oauth' | 'allowAnonymous'>
 
-/** Throws a sentence with what to do if other machines can reach the gateway and the options name no callers, or no host names. */
+/**
+ * Throws a sentence with what to do if other machines can reach the gateway and the options name no callers, or no host
+ * names.
+ */
 export function checkExposure (options: Checked): void {
   const { http, stdio, host, port, allowedHosts, allowAnonymous } = options
   if (!http && !stdio) throw new Error('there is nothing to serve: option http is false and option stdio is not set')

@@ -5,7 +5,10 @@ import { flatten, type Options } from '../options.js'
 export interface FollowedConfiguration {
   /** Also follows these files. */
   follow: (files: Iterable<string>) => void
-  /** Calls `reload` from now on when a file has changed, also by another one that took its name, and nothing more happened for a moment. */
+  /**
+   * Calls `reload` from now on when a file has changed, also by another one that took its name, and nothing more
+   * happened for a moment.
+   */
   start: (reload: () => void) => void
   close: () => void
 }

@@ -11,8 +11,9 @@ export interface Listening {
 }
 
 /**
- * Listens on all addresses of localhost, or on the one of any other host. For a second address, Fastify would create a second HTTP server
- * that limits and plugins do not know of; here the connections of all addresses belong to one HTTP server.
+ * Listens on all addresses of localhost, or on the one of any other host. For a second address, Fastify would create a
+ * second HTTP server that limits and plugins do not know of; here the connections of all addresses belong to one HTTP
+ * server.
  */
 export async function listen (app: FastifyInstance, host: string, port: number): Promise<Listening> {
   const [first = host, ...others] = host === 'localhost' ? await addressesOf(host) : [host]

@@ -12,7 +12,10 @@ export function commandLogger (level: string, pid: number, logs: LogLines): Logg
   return pino({ level, base: { pid, hostname: hostname() }, serializers: { err: shortError } }, logs)
 }
 
-/** Writes log lines for people, not as JSON, if the format is `pretty`, or if it is `auto` and standard error is a terminal. True if it does. */
+/**
+ * Writes log lines for people, not as JSON, if the format is `pretty`, or if it is `auto` and standard error is a
+ * terminal. True if it does.
+ */
 export async function chooseFormat (logs: LogLines, format: Options['logFormat']): Promise<boolean> {
   const terminal = isatty(STANDARD_ERROR)
   if (format === 'json' || (format === 'auto' && !terminal)) return false

@@ -2,7 +2,10 @@ import { basename, isAbsolute, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { entry } from '../version.js'
 
-/** The path of a page of the documentation as it can be opened: relative only where the package itself is the working directory. */
+/**
+ * The path of a page of the documentation as it can be opened: relative only where the package itself is the working
+ * directory.
+ */
 export function docsPage (name: string, cwd = process.cwd(), base = entry): string {
   const path = fileURLToPath(new URL(`../docs/${name}`, base))
   return relative(cwd, path) === `docs/${name}` ? `docs/${name}` : path

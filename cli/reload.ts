@@ -28,9 +28,9 @@ export interface Reloading {
 }
 
 /**
- * Returns a function that reads the options and the files of clients again and applies what can change while the gateway runs, all or nothing.
- * If something in them is wrong, the present ones stay. Changes are logged by name, never with values. Calls while one is under way are
- * answered by one more.
+ * Returns a function that reads the options and the files of clients again and applies what can change while the
+ * gateway runs, all or nothing. If something in them is wrong, the present ones stay. Changes are logged by name, never
+ * with values. Calls while one is under way are answered by one more.
  */
 export function reloader ({ app, logger, options, read, locate, onFiles }: Reloading): () => void {
   let present = flatten(options)
@@ -81,7 +81,10 @@ function changesOf (present: FlatOptions, next: FlatOptions): Name[] {
   return names.filter(name => !isDeepStrictEqual(present[name], next[name])).sort()
 }
 
-/** True for an option that a reload may change. The need for a credential is decided at start: removing the last key lets no caller in, and a first key needs a restart. */
+/**
+ * True for an option that a reload may change. The need for a credential is decided at start: removing the last key
+ * lets no caller in, and a first key needs a restart.
+ */
 function canChange (app: FastifyInstance, name: Name): boolean {
   if (name === 'apiKeys') return 'identities' in app.mcp && app.mcp.identities.required
   return (RELOADABLE as readonly Name[]).includes(name)
@@ -107,7 +110,10 @@ type LeftOut = Read['leftOut'][number]
 const withPlaces = (mistakes: LeftOut['mistakes'], locate: (error: Error) => Error): LeftOut['mistakes'] =>
   locate(new OptionsError(mistakes)).message.split('\n').map(text => ({ path: '', text }))
 
-/** The entries, and the present ones of servers whose new entry has a mistake, each behind the server that it is behind now: the first has a contested name. */
+/**
+ * The entries, and the present ones of servers whose new entry has a mistake, each behind the server that it is behind
+ * now: the first has a contested name.
+ */
 function withFormer ({ mcp: { upstreams } }: FastifyInstance, { entries, leftOut }: Read): Entry[] {
   const former = leftOut.map(({ alias, name }) => ({ name, entry: upstreams.get(alias)?.entry }))
     .flatMap(({ name, entry }) => entry?.name === name && !entries.some(({ alias }) => alias === entry.alias) ? [entry] : [])

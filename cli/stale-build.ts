@@ -4,8 +4,8 @@ import { checkoutFolders, checkoutSource } from '../loader/checkout.js'
 import { entry } from '../version.js'
 
 /**
- * A sentence if the command is the bundle of a checkout and a tool, resource or prompt was added, changed or deleted since it was made.
- * `served` are the files of the definitions that are served.
+ * A sentence if the command is the bundle of a checkout and a tool, resource or prompt was added, changed or deleted
+ * since it was made. `served` are the files of the definitions that are served.
  */
 export function staleBuildWarning (served: string[], url = entry): string | undefined {
   const folders = url.includes('/dist/') ? checkoutFolders(url) : []

@@ -5,8 +5,8 @@ interface Waiting { all: Set<() => void>, stop: () => void }
 const waiting = new WeakMap<AbortSignal, Waiting>()
 
 /**
- * Runs `run` when the signal aborts; returns a function that removes it. A signal gets one listener for all of them: Node.js prints
- * a warning about a leak for more than ten.
+ * Runs `run` when the signal aborts; returns a function that removes it. A signal gets one listener for all of them:
+ * Node.js prints a warning about a leak for more than ten.
  */
 export function onAbort (signal: AbortSignal, run: () => void): () => void {
   const { all, stop } = waiting.get(signal) ?? watch(signal)
@@ -16,7 +16,10 @@ export function onAbort (signal: AbortSignal, run: () => void): () => void {
   }
 }
 
-/** A controller whose signal may have any number of listeners without a warning: authors pass it to everything that waits. */
+/**
+ * A controller whose signal may have any number of listeners without a warning: authors pass it to everything that
+ * waits.
+ */
 export function createAbortController (aborted?: Error): AbortController {
   const controller = new AbortController()
   setMaxListeners(0, controller.signal)
@@ -36,7 +39,10 @@ function watch (signal: AbortSignal): Waiting {
   return { all, stop }
 }
 
-/** Settles as the promise does, or rejects with the signal's reason as soon as it aborts. What the promise does afterwards is ignored. */
+/**
+ * Settles as the promise does, or rejects with the signal's reason as soon as it aborts. What the promise does
+ * afterwards is ignored.
+ */
 export async function unlessAborted<T> (promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (signal === undefined) return await promise
   let forget = () => {}
@@ -54,7 +60,10 @@ export async function unlessAborted<T> (promise: Promise<T>, signal?: AbortSigna
 
 type Listener = (reason: Error) => void
 
-/** Does the work of an `AbortController` for code that runs for every call: V8 makes an `AbortSignal` and its listeners far more slowly than this. */
+/**
+ * Does the work of an `AbortController` for code that runs for every call: V8 makes an `AbortSignal` and its listeners
+ * far more slowly than this.
+ */
 export class Cancellation {
   #reason: Error | undefined
   #first: Listener | undefined
@@ -69,7 +78,10 @@ export class Cancellation {
     if (this.#reason !== undefined) throw this.#reason
   }
 
-  /** Runs `listener` once, when it is cancelled; never if it was cancelled before. Returns a function that removes the listener. */
+  /**
+   * Runs `listener` once, when it is cancelled; never if it was cancelled before. Returns a function that removes the
+   * listener.
+   */
   on (listener: Listener): () => void {
     if (this.#first === undefined) this.#first = listener
     else (this.#others ??= new Set()).add(listener)

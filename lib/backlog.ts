@@ -17,8 +17,9 @@ export interface BacklogOptions {
 const HARD_LIMIT = 16
 
 /**
- * Disconnects a client that does not read. Above `max` waiting bytes, a client is cut off when it reads nothing for `deadline`, when a
- * notification finds 16 times `max` waiting, or when a notification finds the shared limit of all clients exceeded.
+ * Disconnects a client that does not read. Above `max` waiting bytes, a client is cut off when it reads nothing for
+ * `deadline`, when a notification finds 16 times `max` waiting, or when a notification finds the shared limit of all
+ * clients exceeded.
  */
 export class Backlog {
   readonly #options: BacklogOptions
@@ -71,7 +72,9 @@ export class Backlog {
   }
 }
 
-/** Why a client was disconnected: too much waits for it, it has read nothing for too long, or it does not answer pings. */
+/**
+ * Why a client was disconnected: too much waits for it, it has read nothing for too long, or it does not answer pings.
+ */
 export type CutReason = 'queue' | 'deadline' | 'heartbeat'
 
 /** The backlogs above their limit, and how many bytes wait in all of them. A client that keeps up is not in here. */

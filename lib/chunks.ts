@@ -2,7 +2,10 @@ const SMALLEST = 1024
 /** The buffer for an announced length is at most this many times what has arrived: the announcement may be wrong. */
 const TRUST = 16
 
-/** Joins chunks into one buffer. Each is copied when it comes, so that a message in a million pieces needs no more memory than in one. */
+/**
+ * Joins chunks into one buffer. Each is copied when it comes, so that a message in a million pieces needs no more
+ * memory than in one.
+ */
 export class Chunks {
   readonly #expected: number
   #buffer: Buffer | undefined

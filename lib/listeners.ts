@@ -15,8 +15,9 @@ export function callEach (listeners: Iterable<() => unknown>, report: Report): v
 }
 
 /**
- * Listeners to one event, called in the order they were added. One that throws, or returns a promise that rejects, harms neither
- * the caller of `notify` nor the other listeners; it is reported the first time only, because it is likely to fail each time.
+ * Listeners to one event, called in the order they were added. One that throws, or returns a promise that rejects,
+ * harms neither the caller of `notify` nor the other listeners; it is reported the first time only, because it is
+ * likely to fail each time.
  */
 export class Listeners<A extends unknown[]> {
   readonly #report: Report

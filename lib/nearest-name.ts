@@ -8,9 +8,10 @@ const MAX_SLIPS = 6
 const MAX_WORK = 400_000
 
 /**
- * The known name that was most likely meant by one with a slip in it; undefined when none is like it. `accept` is asked of names that are like it.
- * Most of ten thousand names are ruled out by their length and letters, without a comparison; the comparisons together are bounded, so that of
- * very many that are alike the last ones are not looked at.
+ * The known name that was most likely meant by one with a slip in it; undefined when none is like it. `accept` is asked
+ * of names that are like it. Most of ten thousand names are ruled out by their length and letters, without a
+ * comparison; the comparisons together are bounded, so that of very many that are alike the last ones are not looked
+ * at.
  */
 export function nearestName (name: string, known: Iterable<string>, accept: (candidate: string) => boolean = () => true): string | undefined {
   if (name.length > MAX_LENGTH) return undefined
@@ -64,7 +65,10 @@ class Comparison {
     this.#rows = [new Uint16Array(width), new Uint16Array(width), new Uint16Array(width)]
   }
 
-  /** How many letters have to be added, left out, replaced or swapped with their neighbour; `enough` where it is not less. */
+  /**
+   * How many letters have to be added, left out, replaced or swapped with their neighbour; `enough` where it is not
+   * less.
+   */
   distance (other: string, enough: number): number {
     const name = this.#name
     const shorter = Math.min(name.length, other.length)

@@ -4,7 +4,10 @@ const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')
 
-/** True for an address or a name that reaches this machine only: 127.0.0.0/8 (also as `127.1`), ::1 (also as `[::1]`), and `localhost`, with or without the dot that ends a full name. */
+/**
+ * True for an address or a name that reaches this machine only: 127.0.0.0/8 (also as `127.1`), ::1 (also as `[::1]`),
+ * and `localhost`, with or without the dot that ends a full name.
+ */
 export function isLoopback (host: string): boolean {
   const name = fourNumbers(host.toLowerCase().replace(/^\[(.*)\]$/, '$1').replace(/\.$/, ''))
   const family = isIP(name)
@@ -24,7 +27,10 @@ export function isNetwork (text: string): boolean {
   return bits === undefined || (Number(bits) > 0 && Number(bits) <= (family === 4 ? 32 : 128))
 }
 
-/** Reads the body of an HTTP response of at most `max` bytes after decompression. Beyond that it stops and throws what `tooLarge` returns. */
+/**
+ * Reads the body of an HTTP response of at most `max` bytes after decompression. Beyond that it stops and throws what
+ * `tooLarge` returns.
+ */
 export async function readBounded ({ body }: Response, max: number, tooLarge: () => Error): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -4,7 +4,10 @@ import { inspect } from 'node:util'
 const PLAIN = /^[ -~]*$/
 const CONTROL = /[\p{C}\u2028\u2029]/gu
 
-/** The text, cut to a length, with `?` for control characters and line breaks, which a terminal or a reader of lines might obey. */
+/**
+ * The text, cut to a length, with `?` for control characters and line breaks, which a terminal or a reader of lines
+ * might obey.
+ */
 export function oneLine (text: string, max: number): string {
   const short = text.length > max ? text.slice(0, max) : text
   return PLAIN.test(short) ? short : short.replace(CONTROL, '?')

@@ -2,9 +2,9 @@
 const RENEWAL = 64
 
 /**
- * A set for what is added and deleted with each call. When a V8 hash table is rehashed, the old table points to the new one; once an old table
- * is in old space, all later entries survive minor garbage collections. So the Set is copied now and then. An iteration sees the items that
- * were there when it began.
+ * A set for what is added and deleted with each call. When a V8 hash table is rehashed, the old table points to the new
+ * one; once an old table is in old space, all later entries survive minor garbage collections. So the Set is copied now
+ * and then. An iteration sees the items that were there when it began.
  */
 export class RecycledSet<T> implements Iterable<T> {
   #set = new Set<T>()

@@ -24,11 +24,17 @@ export interface SseReaderEvents {
   tooLong? (): void
   /** The end of an event that was skipped; both ends of its data, or of the line that is too long. */
   skipped? (head: Buffer, tail: Buffer): void
-  /** A line, or a part of one that is skipped, and so many bytes that are no data: all of a comment or an id, none of a line of data. */
+  /**
+   * A line, or a part of one that is skipped, and so many bytes that are no data: all of a comment or an id, none of a
+   * line of data.
+   */
   line? (bytes: number): void
 }
 
-/** Cuts the bytes of an event stream into events of at most `maxEvent` bytes, however they arrive. An event without data is not reported, but its id counts. */
+/**
+ * Cuts the bytes of an event stream into events of at most `maxEvent` bytes, however they arrive. An event without data
+ * is not reported, but its id counts.
+ */
 export class SseReader {
   /** The id to resume after; undefined where the stream gave none. */
   lastEventId: string | undefined

@@ -4,7 +4,10 @@ const { performance } = globalThis
 /** Milliseconds on the monotonic clock, which cannot be set. */
 export const now = (): number => performance.now()
 
-/** Settles like the promise, or after `ms` milliseconds with what `onTimeout` returns or throws. The timer keeps no process alive. */
+/**
+ * Settles like the promise, or after `ms` milliseconds with what `onTimeout` returns or throws. The timer keeps no
+ * process alive.
+ */
 export async function withTimeout<T, L> (promise: Promise<T>, ms: number, onTimeout: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>(resolve => { timer = setTimeout(resolve, ms).unref() })
@@ -18,7 +21,10 @@ export async function withTimeout<T, L> (promise: Promise<T>, ms: number, onTime
 /** In milliseconds: what slewing, leap seconds and rounding add up to is no step. */
 const TOLERANCE = 1_000
 
-/** Tells when the time of day was set, by comparing it with the clock that cannot be set, which stands still while the machine sleeps. */
+/**
+ * Tells when the time of day was set, by comparing it with the clock that cannot be set, which stands still while the
+ * machine sleeps.
+ */
 export class ClockStep {
   #ahead = Date.now() - now()
 
@@ -32,8 +38,8 @@ export class ClockStep {
 }
 
 /**
- * How long a hook may take when the server closes. Fastify gives it up as it gives up a plugin that does not start, so we have to be
- * ready well before.
+ * How long a hook may take when the server closes. Fastify gives it up as it gives up a plugin that does not start, so
+ * we have to be ready well before.
  */
 export const closeHookBudget = (pluginTimeout = 0): number => pluginTimeout === 0 ? Infinity : pluginTimeout * 0.8
 

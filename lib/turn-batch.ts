@@ -4,14 +4,16 @@ const RESOLVED = Promise.resolve()
 
 /** Runs a batch at the end of this turn of the event loop. */
 export const onImmediate = (run: () => void): void => { setImmediate(run) }
-/** Runs a batch when the microtasks that are queued now have run. A resolved promise costs less than `queueMicrotask`. */
+/**
+ * Runs a batch when the microtasks that are queued now have run. A resolved promise costs less than `queueMicrotask`.
+ */
 export const onMicrotask = (run: () => void): void => { void RESOLVED.then(run) }
 
 /**
- * Collects items of several clients and handles them together: code and data stay in the caches of the CPU. HTTP tools/call with requests
- * handled in turns: 1.58 [1.53..1.60] of one by one. Items keep their order, and each is handled in the asynchronous context in which it was
- * added, so that one client's `AsyncLocalStorage` is not seen by another. What `handle` throws for one item is an uncaught exception, after
- * the others were handled.
+ * Collects items of several clients and handles them together: code and data stay in the caches of the CPU. HTTP
+ * tools/call with requests handled in turns: 1.58 [1.53..1.60] of one by one. Items keep their order, and each is
+ * handled in the asynchronous context in which it was added, so that one client's `AsyncLocalStorage` is not seen by
+ * another. What `handle` throws for one item is an uncaught exception, after the others were handled.
  */
 export class TurnBatch<T> {
   readonly #handle: (item: T) => void

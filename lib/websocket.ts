@@ -10,7 +10,10 @@ interface PingedSocket {
   on (event: 'ping', listener: (data: Buffer) => void): unknown
 }
 
-/** Answers the pings of a socket without `autoPong`, as long as it is open. With `autoPong`, ws makes an error for each ping that comes after the end, in one turn for a whole chunk. */
+/**
+ * Answers the pings of a socket without `autoPong`, as long as it is open. With `autoPong`, ws makes an error for each
+ * ping that comes after the end, in one turn for a whole chunk.
+ */
 export function answerPings (socket: PingedSocket): void {
   socket.on('ping', data => { if (socket.readyState === socket.OPEN) socket.pong(data) })
 }
@@ -21,8 +24,9 @@ const DROPPED = new Set(['upgrade', 'http2-settings', 'connection'])
 export const wantsWebSocket = ({ headers: { upgrade } }: IncomingMessage): boolean => String(upgrade).toLowerCase() === 'websocket'
 
 /**
- * Serves a request that wants to become something we do not speak as the plain request it is, too: Node takes its connection away from
- * the parser, so it is given back with what was read of it. Clients that offer HTTP/2 this way expect no less.
+ * Serves a request that wants to become something we do not speak as the plain request it is, too: Node takes its
+ * connection away from the parser, so it is given back with what was read of it. Clients that offer HTTP/2 this way
+ * expect no less.
  */
 export function serveWithoutUpgrade (server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`]

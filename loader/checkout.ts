@@ -10,7 +10,10 @@ export function checkoutFolders (base = entry): string[] {
   return FOLDERS.map(name => fileURLToPath(new URL(`../${name}`, base))).filter(existsSync)
 }
 
-/** The source that a built-in file of a checkout was made of, even if it was deleted since; undefined for every other file. */
+/**
+ * The source that a built-in file of a checkout was made of, even if it was deleted since; undefined for every other
+ * file.
+ */
 export function checkoutSource (file: string, base = entry): string | undefined {
   const path = relative(fileURLToPath(new URL('.', base)), file)
   if (!FOLDERS.includes(path.split(sep)[0] ?? '') || checkoutFolders(base).length === 0) return undefined

@@ -18,7 +18,10 @@ const WRONG_KIND: Array<[says: RegExp, hint: string]> = [
   [/^Cannot use import statement outside a module|^Unexpected token 'export'|^Cannot require\(\) ES Module .* in a cycle/, 'the file is CommonJS: name it .mjs or .ts, or set "type": "module" in its package.json']
 ]
 
-/** The reason why a file of an author cannot be loaded, what to do about it, and where: the line in the file, or in one of those that it may import. */
+/**
+ * The reason why a file of an author cannot be loaded, what to do about it, and where: the line in the file, or in one
+ * of those that it may import.
+ */
 export async function explain (error: unknown, file: string, imported: string[] = []): Promise<string> {
   if (!(error instanceof Error)) return String(error)
   const missing = missingModule(error, file)
@@ -61,7 +64,10 @@ function projectOf (file: string): string {
   return dirname(file)
 }
 
-/** The first line of an author's file in the stack of an error, of this one if it is there, or else of one that it imports. */
+/**
+ * The first line of an author's file in the stack of an error, of this one if it is there, or else of one that it
+ * imports.
+ */
 function lineIn (file: string, { stack = '' }: Error): string {
   const frames = stack.split('\n').map(frame => /(?:^|[\s(])((?:file:\/\/)?\/[^()]*?)(?:\?patchbay=\d+)?:(\d+)(?::\d+)?\)?$/.exec(decodeText(frame))).filter(found => found !== null)
   const places = frames.map(([, place = '', line = '']) => ({ path: place.replace(/^file:\/\//, ''), line }))

@@ -8,8 +8,9 @@ export interface Matches { files: string[], folders: string[] }
 export const isGlob = (path: string): boolean => /[*?]|\[.+\]|\{.+\}/.test(path)
 
 /**
- * Finds the files of an absolute pattern. `*` and `?` stand for characters of one name, `**` for any number of folders, `[ab]` for one of
- * these characters, `{a,b}` for one of these texts. Names that begin with a dot, and `node_modules`, have to be named to be found.
+ * Finds the files of an absolute pattern. `*` and `?` stand for characters of one name, `**` for any number of folders,
+ * `[ab]` for one of these characters, `{a,b}` for one of these texts. Names that begin with a dot, and `node_modules`,
+ * have to be named to be found.
  */
 export function findFiles (pattern: string): Matches {
   const { root } = parse(pattern)
@@ -60,7 +61,10 @@ function isFolder (path: string): boolean {
 
 const isLink = (path: string): boolean => lstatSync(path).isSymbolicLink()
 
-/** Stats of what a path leads to; undefined if that cannot be found out: nothing is there, a link leads in a circle, a folder above is not readable. */
+/**
+ * Stats of what a path leads to; undefined if that cannot be found out: nothing is there, a link leads in a circle, a
+ * folder above is not readable.
+ */
 export function statOf (path: string): Stats | undefined {
   try {
     return statSync(path)

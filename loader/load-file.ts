@@ -12,7 +12,10 @@ import { importFile, loadDeadline, registerPlugin } from './register-plugin.js'
 /** An import of a module whose name is computed. */
 const COMPUTED = /\b(?:import|require)\s*\(\s*[^'"`\s]/
 
-/** Loads an author's file, TypeScript or JavaScript, and registers what it exports. The message of an error names the file. */
+/**
+ * Loads an author's file, TypeScript or JavaScript, and registers what it exports. The message of an error names the
+ * file.
+ */
 export async function loadFile (app: FastifyInstance, path: string, deadline: number): Promise<void> {
   checkFile(path)
   const url = pathToFileURL(path)
@@ -23,8 +26,9 @@ export async function loadFile (app: FastifyInstance, path: string, deadline: nu
 }
 
 /**
- * False for JavaScript whose imports resolve without hooks, because loading the hooks takes longer than the rest of a start. Read from the source:
- * a plain import cannot be tried first, since Node.js caches failed imports, and a file may import something only when a tool is called.
+ * False for JavaScript whose imports resolve without hooks, because loading the hooks takes longer than the rest of a
+ * start. Read from the source: a plain import cannot be tried first, since Node.js caches failed imports, and a file
+ * may import something only when a tool is called.
  */
 function needsHooks (path: string): boolean {
   if (/ts$/.test(path)) return true

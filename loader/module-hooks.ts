@@ -19,7 +19,10 @@ export const initialize: InitializeHook<HooksData> = data => {
   port = data.port
 }
 
-/** Resolves the imports of an author's file. A watched file that changed gets another URL, since Node.js loads each URL once. */
+/**
+ * Resolves the imports of an author's file. A watched file that changed gets another URL, since Node.js loads each URL
+ * once.
+ */
 export const resolve: ResolveHook = async (specifier, context, next) => {
   if (port === undefined) return await find(specifier, context, next)
   const importer = context.parentURL === undefined ? undefined : withoutGeneration(context.parentURL)

@@ -6,7 +6,10 @@ import { checkoutSource } from './checkout.js'
 /** The file of each definition by its title, for each gateway. */
 const sources = new WeakMap<object, Map<string, string>>()
 
-/** Throws when another definition has the name or URI, with the file it is in. `former` are those that this one may replace. */
+/**
+ * Throws when another definition has the name or URI, with the file it is in. `former` are those that this one may
+ * replace.
+ */
 export function checkUnique ({ mcp }: FastifyInstance, item: Definition, former: readonly Definition[] = []): void {
   const present = item.kind === 'tool' ? mcp.tools.get(item.name) : item.kind === 'resource' ? mcp.resources.get(item.uri) : mcp.prompts.get(keyOf(item))
   if (present === undefined || former.includes(present)) return

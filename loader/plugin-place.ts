@@ -13,8 +13,8 @@ const LEFT_OUT = /^[_.]|\.d\.m?ts$|\.test\.[mc]?[jt]s$/
 export interface Place { files: string[], folders: string[] }
 
 /**
- * The absolute path or glob of an entry of option `plugins`, relative to a folder. A package is found by its name, if no path has that name.
- * Throws a sentence for a name that is neither.
+ * The absolute path or glob of an entry of option `plugins`, relative to a folder. A package is found by its name, if
+ * no path has that name. Throws a sentence for a name that is neither.
  */
 export function locatePlugin (entry: string, folder: string): string {
   const path = resolve(folder, entry)

@@ -6,7 +6,10 @@ import { entry } from '../version.js'
 let hasHooks = false
 let hasRequire = false
 
-/** Lets Node.js load TypeScript, and find `mcp-patchbay` where it is not installed. With a port, the hooks also follow what is imported. */
+/**
+ * Lets Node.js load TypeScript, and find `mcp-patchbay` where it is not installed. With a port, the hooks also follow
+ * what is imported.
+ */
 export async function registerHooks (port?: MessagePort): Promise<void> {
   if (hasHooks && port === undefined) return
   hasHooks = true
@@ -17,7 +20,10 @@ export async function registerHooks (port?: MessagePort): Promise<void> {
 
 interface Resolver { _resolveFilename: (request: string, ...rest: unknown[]) => string }
 
-/** Lets `require('mcp-patchbay')` find the gateway that runs, where no such package is installed. The module hooks do that for `import` only. */
+/**
+ * Lets `require('mcp-patchbay')` find the gateway that runs, where no such package is installed. The module hooks do
+ * that for `import` only.
+ */
 async function letRequireFind (entry: string): Promise<void> {
   const require = createRequire(import.meta.url)
   const file = fileURLToPath(entry)

@@ -12,7 +12,10 @@ interface UpstreamNames { readonly alias: string, readonly prefix: string | unde
 /** The scopes that the built-in tools and resources need, whether they are served or not. */
 export const BUILT_IN_SCOPES = ['clipboard', 'exec', 'files', 'notes:read', 'notes:write', 'search']
 
-/** A sentence for each name in the options that matches nothing. Most are misspelt, so that a limit or a right is missing. */
+/**
+ * A sentence for each name in the options that matches nothing. Most are misspelt, so that a limit or a right is
+ * missing.
+ */
 export function unknownNames (served: Served, options: Named, upstreams: readonly UpstreamNames[] = []): string[] {
   const { scopes, toolRates, apiKeys } = options
   const tools = [...served.tools.names(), ...served.unavailable.keys()]
@@ -25,7 +28,10 @@ export function unknownNames (served: Served, options: Named, upstreams: readonl
   ]
 }
 
-/** True for a name that an upstream server may have: its prefix is in front of tools and prompts, and resources have any URI. */
+/**
+ * True for a name that an upstream server may have: its prefix is in front of tools and prompts, and resources have any
+ * URI.
+ */
 function mayBeServed (name: string, upstreams: readonly UpstreamNames[]): boolean {
   const [, kind = '', rest = ''] = /^([a-z]+)\/(.*)$/s.exec(name) ?? []
   return kind === 'resources' ? upstreams.length > 0 : upstreams.some(({ alias, prefix = `${alias}__` }) => rest.startsWith(prefix))

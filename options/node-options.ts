@@ -6,17 +6,26 @@ import { Limits } from './limits.js'
 
 type Name = keyof FlatOptions
 
-/** The options that may differ between nodes that share a store: where a node listens, how it logs, what its machine can bear. All others must be equal. */
+/**
+ * The options that may differ between nodes that share a store: where a node listens, how it logs, what its machine can
+ * bear. All others must be equal.
+ */
 export const PER_NODE: ReadonlySet<Name> = new Set<Name>([
   'stdio', 'http', 'port', 'host', 'tls', 'metrics', 'console', 'keepServing', 'logLevel', 'logFormat', 'audit', 'traces', 'reload', 'clipboard',
   'data', 'ephemeral', 'redis', 'redisPrefix', 'maxData', 'trustProxy', 'token', 'mcpConfig', 'maxMcpConfig',
   'maxAllBytesInFlight', 'maxEventLoopDelay', 'maxHeap', 'maxRss', 'drainDelay', 'grace', 'maxConnections', 'maxConnectionsPerAddress', 'maxStreams', 'maxQueued', 'maxSessions'
 ])
 
-/** The options that may contain secrets. Their fingerprints are made with scrypt, since those who can read Redis could otherwise try values quickly. */
+/**
+ * The options that may contain secrets. Their fingerprints are made with scrypt, since those who can read Redis could
+ * otherwise try values quickly.
+ */
 const SECRET: ReadonlySet<Name> = new Set<Name>(['secret', 'apiKeys', 'searchUrl', 'commands', 'instructions', 'oauth'])
 
-/** The fields that are compared of an upstream server: neither its address nor its environment, which may contain secrets. */
+/**
+ * The fields that are compared of an upstream server: neither its address nor its environment, which may contain
+ * secrets.
+ */
 interface ComparedServer {
   readonly alias: string,
   readonly disabled: boolean,
@@ -30,7 +39,8 @@ interface ComparedServer {
 const deriveKey = promisify(scrypt) as (password: string, salt: string, length: number) => Promise<Buffer>
 
 /**
- * A fingerprint of each option that must be equal at all nodes, by name. No value can be read from one. An option that is not set has a fingerprint, too. `servers` are those of `mcpServers` and of `mcpConfig`.
+ * A fingerprint of each option that must be equal at all nodes, by name. No value can be read from one. An option that
+ * is not set has a fingerprint, too. `servers` are those of `mcpServers` and of `mcpConfig`.
  */
 export async function fingerprintsOf (options: FlatOptions, servers: readonly ComparedServer[]): Promise<Record<string, string>> {
   const compared = { ...options, plugins: options.plugins.map(nameOf), mcpServers: servers.map(partsOf).sort((a, b) => a.alias < b.alias ? -1 : 1) }

@@ -3,7 +3,10 @@ import type { TlsFiles } from '../system/credentials/tls-files.js'
 
 interface Given { headersTimeout: number, requestTimeout: number, tls?: TlsFiles }
 
-/** Fastify's options for the server of Node.js: HTTP, or HTTPS if there is a certificate. Throws a sentence if that cannot be used. */
+/**
+ * Fastify's options for the server of Node.js: HTTP, or HTTPS if there is a certificate. Throws a sentence if that
+ * cannot be used.
+ */
 export async function serverOptions (given: Given): Promise<{ http: ServerOptions }> {
   const http = timeouts(given)
   if (given.tls === undefined) return { http }

@@ -13,7 +13,9 @@ const Choice = <const T extends string>(words: readonly T[], description: string
 
 const SCHEMA_FORMS = ['safe', 'as-is'] as const
 
-/** One server of `mcpServers`, in the form that most clients use. Other spellings of these fields are understood, too. */
+/**
+ * One server of `mcpServers`, in the form that most clients use. Other spellings of these fields are understood, too.
+ */
 export const Server = Type.Object({
   command: Type.Optional(Type.String({ minLength: 1, description: 'The program that is started and spoken to over standard input and output' })),
   args: Type.Optional(Type.Array(Value, { 'x-expected': 'must be a list of strings', description: 'The arguments of the program' })),

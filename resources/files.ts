@@ -12,7 +12,8 @@ export default async function fileResources (fastify: FastifyInstance): Promise<
     fastify.mcp.unavailable.set('file resources', 'no folders are served: name them with --root, see docs/built-in-tools.md')
     return
   }
-  // Loaded only if files are served, because the table of types is large; and at start, because Node.js never retries a failed import.
+  // Loaded only if files are served, because the table of types is large; and at start, because Node.js never retries a
+  // failed import.
   const types = await import('../system/files/file-type.js')
   for (const folder of fastify.mcp.folders) fastify.mcp.resources.add(filesOf(folder, types))
 }

@@ -26,8 +26,9 @@ const PUBLIC = { always: true, public: true, uncounted: true } as const
 const PAGE = 'index.html'
 
 /**
- * `/console/`: a page that is an MCP client of this gateway, and the files it loads. Each is a GET of bytes that were made at build, or of what the options
- * say about the login; what the page shows, it gets from `/mcp` with the rights of its user. Nothing of a request becomes the name of a file.
+ * `/console/`: a page that is an MCP client of this gateway, and the files it loads. Each is a GET of bytes that were
+ * made at build, or of what the options say about the login; what the page shows, it gets from `/mcp` with the rights
+ * of its user. Nothing of a request becomes the name of a file.
  */
 async function consoleRoutes (app: FastifyInstance, { name, base, oauth, isGuarded, hostPrefix, folders }: ConsoleOptions): Promise<void> {
   const found = listFiles(folders)
@@ -41,7 +42,8 @@ async function consoleRoutes (app: FastifyInstance, { name, base, oauth, isGuard
     else add(`/${file.name}`, serveFile(file, headers))
   }
   const login = oauth && loginOf(oauth, base, hostPrefix)
-  // A host application may know its users by other means, such as a cookie, so there the page asks for a ticket before it asks for a credential.
+  // A host application may know its users by other means, such as a cookie, so there the page asks for a ticket before
+  // it asks for a credential.
   const credential = !isGuarded ? 'none' : app.mcp.standalone ? 'asked' : 'maybe'
   add('/login.json', serveJson({ credential, ...(login && { oauth: login }) }, headers))
   if (login !== undefined && oauth?.consoleClientId === undefined) add('/client.json', serveJson(clientMetadata(name, login), headers))

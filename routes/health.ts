@@ -6,8 +6,9 @@ import { addRoutes } from './paths.js'
 export default fp(healthRoutes, { name: 'patchbay-health-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-origin'] })
 
 /**
- * `/health`: any reply means that the process lives; 200, that it accepts calls. Under a Host that is not allowed, and without a credential
- * where one is required, the reply has three fields only, so that probes by IP address or by service name need no configuration.
+ * `/health`: any reply means that the process lives; 200, that it accepts calls. Under a Host that is not allowed, and
+ * without a credential where one is required, the reply has three fields only, so that probes by IP address or by
+ * service name need no configuration.
  */
 async function healthRoutes (app: FastifyInstance): Promise<void> {
   const { mcp } = app
@@ -26,7 +27,10 @@ async function healthRoutes (app: FastifyInstance): Promise<void> {
       return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, ...node, uptime, sessions, peers, ...details }
     }
   }])
-  /** Adds what operators alone see: sentences about the lists of servers, and what those that failed wrote last to standard error. */
+  /**
+   * Adds what operators alone see: sentences about the lists of servers, and what those that failed wrote last to
+   * standard error.
+   */
   function withDetails (upstreams: ReadonlyArray<{ alias: string, lastError?: string }>): object[] {
     const warnings = new Map(mcp.upstreams.status().map(({ alias, warnings }) => [alias, warnings]))
     return upstreams.map(upstream => {

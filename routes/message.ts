@@ -10,7 +10,10 @@ import { addViewRoutes } from './views.js'
 
 export default fp(messageRoutes, { name: 'patchbay-message-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-auth', 'patchbay-node-calls', 'patchbay-connections', 'patchbay-event-streams', 'patchbay-sessions', 'patchbay-views'] })
 
-/** `/message`, `/sse` and `/mcp/sse`, each also with the alias of an upstream: plain JSON-RPC, HTTP+SSE, and notifications as named events. */
+/**
+ * `/message`, `/sse` and `/mcp/sse`, each also with the alias of an upstream: plain JSON-RPC, HTTP+SSE, and
+ * notifications as named events.
+ */
 async function messageRoutes (app: FastifyInstance): Promise<void> {
   const { mcp, prefix } = app
   const connections = new SseConnections(mcp)

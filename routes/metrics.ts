@@ -13,7 +13,10 @@ export interface MetricsOptions {
 
 const SCOPES = [METRICS_SCOPE]
 
-/** `/metrics`, for Prometheus: also while the server is overloaded or shuts down. Where callers authenticate, it needs the scope `metrics`. */
+/**
+ * `/metrics`, for Prometheus: also while the server is overloaded or shuts down. Where callers authenticate, it needs
+ * the scope `metrics`.
+ */
 async function metricsRoutes (app: FastifyInstance, { challenge }: MetricsOptions): Promise<void> {
   const { metrics } = app.mcp
   addRoutes(app, '/metrics', [{

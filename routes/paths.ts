@@ -6,9 +6,9 @@ const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE',
 export interface Route extends RouteOptions { method: HTTPMethods }
 
 /**
- * Adds routes of one path, and the same with a slash at its end, which many clients are configured with. All other HTTP methods are refused
- * with 405 before the body is read. What the host application has at these paths already stays the host's, but for the routes themselves:
- * Fastify throws where both have one.
+ * Adds routes of one path, and the same with a slash at its end, which many clients are configured with. All other HTTP
+ * methods are refused with 405 before the body is read. What the host application has at these paths already stays the
+ * host's, but for the routes themselves: Fastify throws where both have one.
  */
 export function addRoutes (app: FastifyInstance, path: string, routes: Array<Omit<Route, 'url'>>): void {
   const served = routes.flatMap(({ method, exposeHeadRoute }) => exposeHeadRoute === true ? [method, 'HEAD' as const] : [method])
@@ -20,7 +20,10 @@ export function addRoutes (app: FastifyInstance, path: string, routes: Array<Omi
   refuseOtherMethods(app, alias, served)
 }
 
-/** The schema of a route that is left out of the OpenAPI document of a host application, by the convention of `@fastify/swagger`. Fastify marks the object, so each route has its own. */
+/**
+ * The schema of a route that is left out of the OpenAPI document of a host application, by the convention of
+ * `@fastify/swagger`. Fastify marks the object, so each route has its own.
+ */
 export const hidden = (): FastifySchema & { hide: true } => ({ hide: true })
 
 // OPTIONS is left to a host application, which may answer CORS preflights.

@@ -7,8 +7,8 @@ export default fp(probeRoutes, { name: 'patchbay-probe-routes', encapsulate: tru
 const PROBE = { method: 'GET', exposeHeadRoute: true, config: { always: true, public: true, anyHost: true, uncounted: true } } as const
 
 /**
- * `/livez` is answered as long as the process can answer, whatever else does not work; the status of `/readyz` says whether new calls are accepted.
- * A path that a plugin has a route for stays the plugin's.
+ * `/livez` is answered as long as the process can answer, whatever else does not work; the status of `/readyz` says
+ * whether new calls are accepted. A path that a plugin has a route for stays the plugin's.
  */
 async function probeRoutes (app: FastifyInstance): Promise<void> {
   const { health } = app.mcp

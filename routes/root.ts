@@ -5,7 +5,10 @@ import { hidden, isTaken } from './paths.js'
 
 export default fp(rootRoute, { name: 'patchbay-root-route', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-origin', 'patchbay-http-rate-limit'] })
 
-/** Leads a browser from `/` to the console, by a path relative to the root: a proxy may serve both below another one. Other clients get the 404 of every unknown path. A `/` of a plugin stays the plugin's. */
+/**
+ * Leads a browser from `/` to the console, by a path relative to the root: a proxy may serve both below another one.
+ * Other clients get the 404 of every unknown path. A `/` of a plugin stays the plugin's.
+ */
 async function rootRoute (app: FastifyInstance, { consolePath }: { consolePath: string }): Promise<void> {
   if (isTaken(app, 'GET', '/')) return
   app.route({

@@ -5,7 +5,10 @@ import { addRoutes } from './paths.js'
 
 export default fp(ticketRoutes, { name: 'patchbay-ticket-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-auth'] })
 
-/** `POST /ticket`: a credential for one GET or WebSocket of the same caller, for browsers, which cannot set a header there. */
+/**
+ * `POST /ticket`: a credential for one GET or WebSocket of the same caller, for browsers, which cannot set a header
+ * there.
+ */
 async function ticketRoutes (app: FastifyInstance): Promise<void> {
   const { identities } = app.mcp
   addRoutes(app, '/ticket', [{

@@ -4,8 +4,9 @@ import { viewOf, VIEW_PARAMETER } from '../transports/http/gateway.js'
 import { addRoutes, isTaken, type Route } from './paths.js'
 
 /**
- * Adds routes of one path, and the same for each view, whose name follows the path. Views may be opened and closed at any time. Fastify
- * prefers routes without a parameter, so what a host application has below the path stays the host's; a parameter of its own does, too.
+ * Adds routes of one path, and the same for each view, whose name follows the path. Views may be opened and closed at
+ * any time. Fastify prefers routes without a parameter, so what a host application has below the path stays the host's;
+ * a parameter of its own does, too.
  */
 export function addViewRoutes (app: FastifyInstance, path: string, routes: Array<Omit<Route, 'url'>>): void {
   addRoutes(app, path, routes)

@@ -15,12 +15,16 @@ export interface ResourceOptions {
 
 export default fp(wellKnownRoutes, { name: 'patchbay-well-known-routes', encapsulate: true, dependencies: ['patchbay-mcp'] })
 
-/** `/.well-known/oauth-protected-resource`, alone and followed by the path of the endpoint or of one of its views: which authorization server issues tokens for it. */
+/**
+ * `/.well-known/oauth-protected-resource`, alone and followed by the path of the endpoint or of one of its views: which
+ * authorization server issues tokens for it.
+ */
 async function wellKnownRoutes (app: FastifyInstance, { issuer, resource, scopes = DEFAULT_SCOPES, endpoint }: ResourceOptions): Promise<void> {
   const metadata = metadataOf(resource, issuer, scopes)
   const route: Omit<Route, 'url'> = { method: 'GET', config: { public: true }, handler: async () => metadata }
   const [root = '', ...paths] = metadataPaths(resource, endpoint, app.prefix).map(literal)
-  // Views have the metadata of the gateway: a token is for all of it. That a view does not exist is not said without a credential.
+  // Views have the metadata of the gateway: a token is for all of it. That a view does not exist is not said without a
+  // credential.
   for (const path of [root, ...paths, ...paths.map(path => `${path}/:${VIEW_PARAMETER}`)]) addRoutes(app, path, [route])
 }
 

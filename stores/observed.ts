@@ -2,7 +2,10 @@ import { now } from '../lib/time.js'
 import type { Nodes } from '../protocol/nodes/nodes.js'
 import type { SessionStore, Store, StoreObserver, Values } from '../protocol/store.js'
 
-/** The kind of each method: an operation, which is timed, or a way to add a listener. The compiler refuses a method of the port that is not here. */
+/**
+ * The kind of each method: an operation, which is timed, or a way to add a listener. The compiler refuses a method of
+ * the port that is not here.
+ */
 type Methods<P> = { readonly [Name in keyof P & string]-?: 'operation' | 'listener' }
 
 const VALUES: Methods<Values> = {
@@ -39,7 +42,10 @@ const SESSIONS: Methods<SessionStore> = {
   onNews: 'listener'
 }
 
-/** Makes a store report to the observer how long its operations take. Their promises are the store's own, so nothing comes later than without it. */
+/**
+ * Makes a store report to the observer how long its operations take. Their promises are the store's own, so nothing
+ * comes later than without it.
+ */
 export function observeStore (store: Store, observer: StoreObserver): Store {
   return {
     kind: store.kind,

@@ -2,7 +2,9 @@ export const END_OF_CHUNKS = Buffer.from('0\r\n\r\n')
 
 export const statusOf = (reply: Buffer): number => Number(reply.toString('latin1', 9, 12))
 
-/** The message in a whole reply whose body starts there, and the session that it opened. Throws when it is a refusal. */
+/**
+ * The message in a whole reply whose body starts there, and the session that it opened. Throws when it is a refusal.
+ */
 export function readReply (reply: Buffer, start: number, chunked: boolean): { session: string | undefined, text: string } {
   if (![200, 202, 204].includes(statusOf(reply))) throw new Error(`refused: ${reply.toString('utf8', 0, 600)}`)
   const head = reply.toString('latin1', 0, start)

@@ -8,7 +8,10 @@ export interface ArrivedEvent { id: string | undefined, data: string, at: bigint
 /** Takes an event that a client reads of a stream; the client disconnects when this returns false. */
 export type EventListener = (event: ArrivedEvent) => boolean
 
-/** A client that sends each request of its session to whichever node it likes, and reads events as they come. It can be asked for forms. */
+/**
+ * A client that sends each request of its session to whichever node it likes, and reads events as they come. It can be
+ * asked for forms.
+ */
 export class LiveSession {
   readonly #agent = new Agent({ keepAlive: true })
   #id: string | undefined

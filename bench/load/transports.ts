@@ -9,7 +9,10 @@ import { initialize, type Wire } from './wire.js'
 
 export interface HttpShape { era: Era, ask: Ask, connections?: number, env?: Environment }
 
-/** A server that is asked over keep-alive connections, one call at a time on each; in the eras that have them, each with a session. */
+/**
+ * A server that is asked over keep-alive connections, one call at a time on each; in the eras that have them, each with
+ * a session.
+ */
 export function overHttp (server: Server, { era, ask, connections = 32, env = {} }: HttpShape): Runner {
   return {
     server,

@@ -11,7 +11,10 @@ export function collectable (server: Server): Server {
   return { ...server, args: place => ['--import', HOOK, ...server.args(place)] }
 }
 
-/** Gives a server a young generation that does not grow: how large V8 makes it depends on what was done, not on what is kept. */
+/**
+ * Gives a server a young generation that does not grow: how large V8 makes it depends on what was done, not on what is
+ * kept.
+ */
 export function withFixedYoungGeneration (server: Server): Server {
   return { ...server, args: place => ['--min-semi-space-size=1', '--max-semi-space-size=1', ...server.args(place)] }
 }

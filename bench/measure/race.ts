@@ -47,7 +47,8 @@ export async function race ({ what, goal, limit, ours, peers = [], over }: Race,
 export async function ratesOf (runners: Runner[], setting: Setting): Promise<Map<Server, number[]>> {
   const started = new Map<Runner, ServerProcess>()
   try {
-    // A server that waits after its warm-up cools down, and peers warm up longest: the servers that matter most warm up last.
+    // A server that waits after its warm-up cools down, and peers warm up longest: the servers that matter most warm up
+    // last.
     for (const runner of present(runners, setting).reverse()) await prepare(runner, started, setting)
     const contestants = [...started].reverse().map(([{ server, open, withoutChildren }, running]) => ({ server, sample: async () => await rateOf(running, open, withoutChildren) }))
     return await inRounds(contestants, setting.rounds, setting)

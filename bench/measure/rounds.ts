@@ -18,7 +18,10 @@ export interface Setting {
 /** One who is measured, and a way to do so once. */
 export interface Contestant { server: Server, sample: () => Promise<number> }
 
-/** Measures everybody once in each round, one after the other, beginning with another one each time. A peer that fails is left out. */
+/**
+ * Measures everybody once in each round, one after the other, beginning with another one each time. A peer that fails
+ * is left out.
+ */
 export async function inRounds (contestants: Contestant[], count: number, { complain, say }: Setting): Promise<Map<Server, number[]>> {
   const samples = new Map(contestants.map(({ server }) => [server, [] as number[]]))
   for (let round = 0; round < count; round++) {

@@ -12,7 +12,10 @@ export function spreadOf (values: number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) }
 }
 
-/** Both were measured in the same rounds: what disturbs the machine for a while disturbs both, and leaves their ratio alone. */
+/**
+ * Both were measured in the same rounds: what disturbs the machine for a while disturbs both, and leaves their ratio
+ * alone.
+ */
 export function ratioOf (values: number[], others: number[]): Spread {
   return spreadOf(values.slice(0, others.length).map((value, round) => value / (others[round] as number)))
 }

@@ -23,7 +23,8 @@ export const coldStart: Question = async setting => {
     { ...figures(times, patchbayStdio), what: 'cold start, stdio, with a plugin', peers: [] }
   ]
   if (process.env[CERTIFICATES] === undefined) return findings
-  // With this variable Node.js reads all certificates of the file before anything else, for every server: their ratios come closer to 1.
+  // With this variable Node.js reads all certificates of the file before anything else, for every server: their ratios
+  // come closer to 1.
   const clean = await launches({ [CERTIFICATES]: undefined }, setting)
   return [...findings, { ...figures(clean, patchbayAlone), what: `cold start, stdio, without ${CERTIFICATES}` }]
 }

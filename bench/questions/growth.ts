@@ -36,7 +36,10 @@ export const growth: Question = async setting => {
   ]
 }
 
-/** The cost at each size as a multiple of that at the first, all in one process, as two of them differ by more than what is looked for. */
+/**
+ * The cost at each size as a multiple of that at the first, all in one process, as two of them differ by more than what
+ * is looked for.
+ */
 async function compare (what: string, noun: string, { sizes, grow, open }: Growth, setting: Setting): Promise<Finding[]> {
   setting.say(what)
   const running = await ServerProcess.listen(patchbay, PAGES)

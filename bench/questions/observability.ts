@@ -13,7 +13,9 @@ import { scrape } from './observability/scrape.js'
 const HTTP = { era: MODERN, ask: echo(32) } as const
 const PIPELINED = { ...HTTP, inFlight: 64 } as const
 
-/** Measures what metrics, traces and a watcher cost, as multiples of what the same gateway answers with all of them off. */
+/**
+ * Measures what metrics, traces and a watcher cost, as multiples of what the same gateway answers with all of them off.
+ */
 export const observability: Question = async setting => [
   ...await overBoth('metrics', { http: '≥ 0.98 of all off' }, server => measuring(server, true), same, setting),
   ...await overBoth('traces, no-op SDK', {}, server => withTraces(server, 'no-op'), same, setting),

@@ -11,7 +11,10 @@ import type { Setting } from '../measure/rounds.js'
 import { bareBytes, patchbay, sdk1, sdk2 } from '../servers/catalogue.js'
 import { ServerProcess, type Environment, type Server } from '../servers/process.js'
 
-/** Measures what a page of the list of tools costs, compared with sending the very same bytes. Peers send the whole list. */
+/**
+ * Measures what a page of the list of tools costs, compared with sending the very same bytes. Peers send the whole
+ * list.
+ */
 export const toolsList: Question = async setting => [
   ...await list({ count: 100, connections: 32, peers: [sdk2, sdk1], goal: '≥ 0.85 of bare Fastify with the same bytes' }, setting),
   ...await list({ count: 5_000, connections: 4, peers: [sdk2] }, setting)

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import fastify from 'fastify'
 import { replyTo, type Asked } from './reply.js'
 
-// The limit for HTTP: one route, Fastify's own parser, and a serializer that is compiled from a schema. A second argument names a file
-// whose bytes are the answer to everything.
+// The limit for HTTP: one route, Fastify's own parser, and a serializer that is compiled from a schema. A second
+// argument names a file whose bytes are the answer to everything.
 const [port, file] = process.argv.slice(2)
 const bytes = file === undefined ? undefined : readFileSync(file)
 const app = fastify({ bodyLimit: 4 * 1024 * 1024 })

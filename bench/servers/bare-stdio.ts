@@ -1,7 +1,7 @@
 import { replyTo, type Asked } from './reply.js'
 
-// The limit for stdio: lines are split, parsed and answered, each with a write of its own or, with the argument "batch", those of one
-// read with one write.
+// The limit for stdio: lines are split, parsed and answered, each with a write of its own or, with the argument
+// "batch", those of one read with one write.
 const batch = process.argv[2] === 'batch'
 let rest: Buffer[] = []
 let out = ''

@@ -8,10 +8,15 @@ const FEW = 3
 
 /** The folder of this package: its code runs in `dist/`, and in `build/` in tests. */
 const [, ROOT = ''] = /^(.*\/)(?:dist|build)\//.exec(fileURLToPath(import.meta.url)) ?? []
-/** Its own code, also by the names that source maps give it. `tools/`, `resources/` and `prompts/` are where authors work, too. */
+/**
+ * Its own code, also by the names that source maps give it. `tools/`, `resources/` and `prompts/` are where authors
+ * work, too.
+ */
 const INTERNAL = /^(?:dist|build|cli|lib|loader|node_modules|options|plugins|protocol|routes|stores|system|transports)\/|^(?:app|cli|http-server|options)\.ts:/
 
-/** The frames of the author's own files, with paths relative to `cwd`; the first frames of the stack if there are none. */
+/**
+ * The frames of the author's own files, with paths relative to `cwd`; the first frames of the stack if there are none.
+ */
 export function ownFrames (stack: string, cwd: string): string[] {
   const frames = stack.split('\n').filter(line => /^\s+at /.test(line)).map(toSource)
   const own = frames.filter(frame => isOwn(placeOf(frame)))

@@ -14,7 +14,10 @@ const MAX_INNER = 5
 /** Control characters, line breaks, and those that change the direction of text. */
 const UNSAFE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
-/** Makes a function that turns a line of JSON of the logger into lines for people: time, sentence and details, and for an error the frames of the author's files. */
+/**
+ * Makes a function that turns a line of JSON of the logger into lines for people: time, sentence and details, and for
+ * an error the frames of the author's files.
+ */
 export function prettyLog (paint: Paint, cwd: string): (line: string) => string {
   return line => {
     try {
@@ -91,7 +94,10 @@ export type Paint = (colour: Colour, text: string) => string
 
 const CODES: Record<Colour, number> = { dim: 2, red: 31, green: 32, yellow: 33 }
 
-/** A function that colours text where that is wanted: on a terminal that is not `dumb`, unless NO_COLOR is set. FORCE_COLOR overrides all of that. */
+/**
+ * A function that colours text where that is wanted: on a terminal that is not `dumb`, unless NO_COLOR is set.
+ * FORCE_COLOR overrides all of that.
+ */
 export function painter ({ FORCE_COLOR: forced, NO_COLOR: no = '', TERM: term }: Environment, terminal: boolean): Paint {
   const wanted = forced === undefined ? terminal && no === '' && term !== 'dumb' : !['0', 'false'].includes(forced)
   return wanted ? (colour, text) => `\u001b[${CODES[colour]}m${text}\u001b[0m` : (_colour, text) => text

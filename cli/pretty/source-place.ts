@@ -5,8 +5,8 @@ import { dirname, resolve } from 'node:path'
 const maps = new Map<string, SourceMap | undefined>()
 
 /**
- * File, line and column of the source, for a place in a file with a source map beside it; any other place as it is. Maps are read when an
- * error is shown: if Node.js read those of all our files at start, that would take 150 ms.
+ * File, line and column of the source, for a place in a file with a source map beside it; any other place as it is.
+ * Maps are read when an error is shown: if Node.js read those of all our files at start, that would take 150 ms.
  */
 export function sourcePlace (place: string): string {
   const [, file = '', line, column] = /^(.*\.js):(\d+):(\d+)$/.exec(place) ?? []

@@ -2,7 +2,10 @@ import { fileInLoading } from '../../loader/register-plugin.js'
 
 let guarded = false
 
-/** From now on, an end of the process that `allowExit` did not announce is a mistake: a sentence says so, and the exit code is 1. */
+/**
+ * From now on, an end of the process that `allowExit` did not announce is a mistake: a sentence says so, and the exit
+ * code is 1.
+ */
 export function guardExit (): void {
   guarded = true
   // Before the listener that writes the rest of the log.

@@ -62,8 +62,8 @@ export class Shutdown {
     process.exit(1)
   }
 
-  // The error may have left anything half done. So what is in flight is answered, however many more errors follow, and the process ends
-  // with exit code 1, so that a supervisor starts it again.
+  // The error may have left anything half done. So what is in flight is answered, however many more errors follow, and
+  // the process ends with exit code 1, so that a supervisor starts it again.
   #onUncaught (error: Error): void {
     // At level error, never fatal: see plugins/capabilities/logging.ts.
     this.#options.logger.error({ err: error }, `uncaught exception: ${describeThrown(error, MAX_ERROR)}`)

@@ -10,9 +10,10 @@ let up = false
 let received = 0
 
 /**
- * Handles SIGTERM and SIGINT. Before the gateway is up they end the process at once with exit code 128 plus their number, as without a
- * handler. After that the first one is left to `close-with-grace`, and a second one of either kind ends the process at once with 1.
- * The listeners are never removed: without any, Node.js closes its signal handle and drops a second signal that arrived with the first.
+ * Handles SIGTERM and SIGINT. Before the gateway is up they end the process at once with exit code 128 plus their
+ * number, as without a handler. After that the first one is left to `close-with-grace`, and a second one of either kind
+ * ends the process at once with 1. The listeners are never removed: without any, Node.js closes its signal handle and
+ * drops a second signal that arrived with the first.
  */
 export function watchSignals (onSecond: (signal: string) => void): void {
   for (const signal of SIGNALS) {
@@ -35,8 +36,8 @@ export function expectSignals (): void {
 }
 
 /**
- * Keeps SIGHUP from ending the process from now on. Returns a function that sets the action of SIGHUP; if a signal came before that,
- * the action runs at once.
+ * Keeps SIGHUP from ending the process from now on. Returns a function that sets the action of SIGHUP; if a signal came
+ * before that, the action runs at once.
  */
 export function catchHangUp (): (act: () => void) => void {
   let missed = false
@@ -48,7 +49,10 @@ export function catchHangUp (): (act: () => void) => void {
   }
 }
 
-/** Returns a function that is true once the terminal that showed the log was closed: standard error was a terminal and no longer is. */
+/**
+ * Returns a function that is true once the terminal that showed the log was closed: standard error was a terminal and
+ * no longer is.
+ */
 export function watchTerminal (isTerminal: () => boolean = () => isatty(STANDARD_ERROR)): () => boolean {
   const before = isTerminal()
   return () => before && !isTerminal()

@@ -6,8 +6,9 @@ import { isPipedInput } from '../../system/process/standard-input.js'
 const MOST = 65_536
 
 /**
- * Calls `report` once if the first line on standard input is a JSON-RPC message, which means that a client launched the command and
- * `--stdio` is missing. Only a pipe or a socket is read: not a terminal, /dev/null, a file, or a closed standard input.
+ * Calls `report` once if the first line on standard input is a JSON-RPC message, which means that a client launched the
+ * command and `--stdio` is missing. Only a pipe or a socket is read: not a terminal, /dev/null, a file, or a closed
+ * standard input.
  */
 export function watchStrayInput (report: () => void): void {
   if (isPipedInput()) watchInput(process.stdin, report)
@@ -36,7 +37,10 @@ export function watchInput (input: Socket, report: () => void): void {
 
 const isMessage = (line: string): boolean => /^\s*\[?\s*\{.*"jsonrpc"\s*:/.test(line)
 
-/** Returns standard output, which belongs to the stdio transport. What plugins print to `process.stdout` goes to standard error. */
+/**
+ * Returns standard output, which belongs to the stdio transport. What plugins print to `process.stdout` goes to
+ * standard error.
+ */
 export function claimStandardOutput (): Writable {
   const { stdout, stderr } = process
   Object.defineProperty(process, 'stdout', { get: () => stderr })

@@ -22,7 +22,10 @@ export interface BannerContent {
   inventory: Inventory
 }
 
-/** The text for standard error when the gateway is up: addresses, who may call, what is served and what not, and the configuration for a client. */
+/**
+ * The text for standard error when the gateway is up: addresses, who may call, what is served and what not, and the
+ * configuration for a client.
+ */
 export function banner (content: BannerContent): string {
   const { version, address, options, terminal } = content
   // A desktop client launched the process: it is configured already, and its log gets one line.

@@ -4,7 +4,9 @@ import type { Options } from '../../options.js'
 
 const ADVICE = 'choose another with --data, or keep nothing with --ephemeral'
 
-/** Throws a sentence if the data folder, or the folder in which it would be created, cannot be written. Changes nothing. */
+/**
+ * Throws a sentence if the data folder, or the folder in which it would be created, cannot be written. Changes nothing.
+ */
 export function checkFolder ({ data, ephemeral, redis }: Pick<Options, 'data' | 'ephemeral' | 'redis'>, isWritable = mayWrite): void {
   if (redis !== undefined || ephemeral || data === undefined) return
   const place = nearestFolder(data)

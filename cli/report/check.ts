@@ -30,8 +30,9 @@ const CLOSE_LIMIT = 5_000
 type Locate = (error: Error) => Error
 
 /**
- * Checks the options, keys, data folder, plugins and upstream servers. Plugins are loaded, but nothing is listened on, written or started.
- * `locate` adds to an error where the options it is about were set. `warn` gets each warning once, as soon as it is known.
+ * Checks the options, keys, data folder, plugins and upstream servers. Plugins are loaded, but nothing is listened on,
+ * written or started. `locate` adds to an error where the options it is about were set. `warn` gets each warning once,
+ * as soon as it is known.
  */
 export async function check (read: () => Options, locate: Locate, warn: Warn): Promise<Checked> {
   try {
@@ -81,7 +82,10 @@ async function tryOut (options: Options, locate: Locate, warn: Warn): Promise<Tr
   }
 }
 
-/** Tries the options without folders, plugins and upstream servers, each folder, each plugin, and the servers. Where a plugin did not end (`late`), no plugin is tried again. */
+/**
+ * Tries the options without folders, plugins and upstream servers, each folder, each plugin, and the servers. Where a
+ * plugin did not end (`late`), no plugin is tried again.
+ */
 async function tryParts (options: Options, locate: Locate, warn: Warn, late: string[]): Promise<string[]> {
   const { tls, ...rest } = options
   const { mcpServers, mcpConfig } = options
@@ -100,7 +104,10 @@ async function tryParts (options: Options, locate: Locate, warn: Warn, late: str
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.cause instanceof LoadTimeout
 
-/** Finds what a gateway with these options serves, and what is wrong with upstream servers that would be left out or could not be started. */
+/**
+ * Finds what a gateway with these options serves, and what is wrong with upstream servers that would be left out or
+ * could not be started.
+ */
 async function buildAndList (options: Options, locate: Locate, warn: Warn): Promise<Required<Tried>> {
   const { build } = await import('../../app.js')
   const { redis, ...local } = options

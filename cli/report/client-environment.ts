@@ -13,8 +13,8 @@ const LEFT_OUT = ['STDIO', 'HTTP', 'PORT', 'HOST', 'KEEP_SERVING']
 const SECRETS: Record<string, string> = { TOKEN: '<your token>', SECRET: '<your secret>', API_KEYS: '<your API keys>' }
 
 /**
- * The variables of `env` with which a gateway that a client launches with these arguments has the same options as this one, and opens no port.
- * Paths are absolute, and secrets are left to the user.
+ * The variables of `env` with which a gateway that a client launches with these arguments has the same options as this
+ * one, and opens no port. Paths are absolute, and secrets are left to the user.
  */
 export function clientEnvironment (args: string[], env: Environment, cwd: string): Record<string, string> {
   const { options } = readEnvironment(env, cwd)

@@ -81,7 +81,10 @@ const toml = (lines: string[]): string => ['[mcp_servers.patchbay]', ...lines].j
 
 const inlineTable = (values: Record<string, string>): string => `{ ${Object.entries(values).map(([name, value]) => `${name} = ${JSON.stringify(value)}`).join(', ')} }`
 
-/** For clients that only launch programs. A header with a space in it is split by some of them, so it comes from the environment. */
+/**
+ * For clients that only launch programs. A header with a space in it is split by some of them, so it comes from the
+ * environment.
+ */
 function bridge ({ url, headers = {} }: HttpEntry): object {
   const { Authorization } = headers
   const args = ['-y', 'mcp-remote', url]

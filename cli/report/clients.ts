@@ -10,7 +10,9 @@ import { clientEnvironment } from './client-environment.js'
 import { CLIENTS, type StdioEntry } from './client-snippets.js'
 import { sentence } from './wrap.js'
 
-/** The text of `patchbay clients [NAME]`: the names, or where to put what. Throws a sentence if there is no such client. */
+/**
+ * The text of `patchbay clients [NAME]`: the names, or where to put what. Throws a sentence if there is no such client.
+ */
 export function describeClient (name: string | undefined, options: Options, launch: StdioEntry): string {
   if (name === undefined) return listOfClients()
   const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined
@@ -41,7 +43,10 @@ export function addressOf ({ host, port, tls }: Pick<Options, 'host' | 'port' | 
   return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
 }
 
-/** How a client launches the command: with --stdio, and without what concerns HTTP, since two clients cannot listen on one port. */
+/**
+ * How a client launches the command: with --stdio, and without what concerns HTTP, since two clients cannot listen on
+ * one port.
+ */
 export function stdioEntry ([command = '', script = '', ...args]: string[], env: Environment = {}, cwd = ''): StdioEntry {
   const kept: string[] = []
   for (let index = 0; index < args.length; index++) {

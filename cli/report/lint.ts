@@ -9,7 +9,10 @@ import { describeStartError } from '../process/start-error.js'
 export interface Linted {
   /** The text about each server, for a terminal. */
   report: string
-  /** True when something is missing: a server or one of its lists, or what a server lists. What was repaired is not missing. */
+  /**
+   * True when something is missing: a server or one of its lists, or what a server lists. What was repaired is not
+   * missing.
+   */
   isIncomplete: boolean
 }
 
@@ -28,8 +31,9 @@ type ServerEntry = Awaited<ReturnType<FastifyInstance['mcp']['upstreams']['read'
 interface Finding { lines: string[], isIncomplete: boolean }
 
 /**
- * Starts the configured upstream servers, reads their lists, stops them, and says what clients would refuse of them, what was repaired and what was left out.
- * Nothing is listened on or written. Throws a sentence if there is no such server.
+ * Starts the configured upstream servers, reads their lists, stops them, and says what clients would refuse of them,
+ * what was repaired and what was left out. Nothing is listened on or written. Throws a sentence if there is no such
+ * server.
  */
 export async function lint (options: Options, { server, locate, signal }: Linting): Promise<Linted> {
   const { build } = await import('../../app.js')

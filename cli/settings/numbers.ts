@@ -5,7 +5,10 @@ export function wholeNumber (name: string, text: string): number {
   return value
 }
 
-/** The limits of texts such as `maxDepth=32`, each of which may have several with commas or spaces between. Throws a sentence with `name`, where they were set. */
+/**
+ * The limits of texts such as `maxDepth=32`, each of which may have several with commas or spaces between. Throws a
+ * sentence with `name`, where they were set.
+ */
 export function readLimits (name: string, texts: string[]): Record<string, number> {
   const pairs = texts.flatMap(text => text.split(/[\s,]+/)).filter(text => text !== '').map(text => {
     const [limit = '', ...rest] = text.split('=')

@@ -33,7 +33,9 @@ function meantBy (name: string, flags: string[]): string {
   return nearest === undefined ? '; see patchbay --help' : `; did you mean --${nearest}?`
 }
 
-/** A sentence if `npm start` was given options of the command without the two dashes, so that npm took them for its own. */
+/**
+ * A sentence if `npm start` was given options of the command without the two dashes, so that npm took them for its own.
+ */
 export function npmFlagsWarning (flags: string[], env: Environment): string | undefined {
   if (env['npm_lifecycle_event'] !== 'start') return undefined
   const taken = flags.filter(flag => env[`npm_config_${flag.replaceAll('-', '_')}`] !== undefined).map(flag => `--${flag}`)

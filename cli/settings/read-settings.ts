@@ -17,8 +17,8 @@ export interface Settings extends Pick<Arguments, 'options' | 'args'> {
 }
 
 /**
- * The options of the command line, the environment and the config file, without defaults. Throws a SettingsError if some cannot be read or
- * have a wrong value.
+ * The options of the command line, the environment and the config file, without defaults. Throws a SettingsError if
+ * some cannot be read or have a wrong value.
  */
 export function readSettings (argv: string[], env: Environment, cwd: string): Settings {
   const { config = env[`${PREFIX}CONFIG`] || undefined, args, ...given } = readArguments(argv, cwd)
@@ -32,7 +32,10 @@ export function readSettings (argv: string[], env: Environment, cwd: string): Se
   return { options, args, file, locate: mistakes => locate(mistakes, sources) }
 }
 
-/** The later source wins, of the limits for each. `data` and `ephemeral` are one setting: if the later source gives either, both earlier values go. */
+/**
+ * The later source wins, of the limits for each. `data` and `ephemeral` are one setting: if the later source gives
+ * either, both earlier values go.
+ */
 function merge (earlier: Partial<Options>, later: Partial<Options>): Partial<Options> {
   const { data, ephemeral, ...rest } = earlier
   const givesEither = later.data !== undefined || later.ephemeral === true

@@ -43,7 +43,8 @@ export async function connect ({ era, url, protocols, makeSocket, clientInfo, on
   if (isLeft) close()
   try {
     const client = await (era === 'legacy' ? connectLegacy : connectModern)(session, clientInfo)
-    // The handshake does without answers that are not needed, also when they do not come because the connection has ended.
+    // The handshake does without answers that are not needed, also when they do not come because the connection has
+    // ended.
     if (lost !== undefined) throw lost
     made = true
     return { client, close }

@@ -1,11 +1,16 @@
-/** The connection to the gateway as the views of the console know it. `client/` makes it; nothing here touches the page. */
+/**
+ * The connection to the gateway as the views of the console know it. `client/` makes it; nothing here touches the page.
+ */
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 export type JsonObject = { [name: string]: Json }
 
 export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `legacy`: 2025-11-25 with `initialize`, requests to the client. `modern`: 2026-07-28 with `_meta` in each request, `input_required`. */
+/**
+ * `legacy`: 2025-11-25 with `initialize`, requests to the client. `modern`: 2026-07-28 with `_meta` in each request,
+ * `input_required`.
+ */
 export type Era = 'legacy' | 'modern'
 
 export interface Progress { progress: number, total?: number, message?: string }
@@ -49,7 +54,9 @@ export interface Client {
   readonly server: ServerFacts
   /** Rejects with RpcError, ConnectionLost or Cancelled. Has no time limit of its own. */
   request: (method: string, params?: JsonObject, handlers?: Handlers) => Promise<JsonObject>
-  /** Notifications that belong to no call of this client: changed lists, updated resources, logs. Returns how to end it. */
+  /**
+   * Notifications that belong to no call of this client: changed lists, updated resources, logs. Returns how to end it.
+   */
   onNotification: (listener: (method: string, params: JsonObject) => void) => () => void
   /** `resources/subscribe` (legacy) or `subscriptions/listen` (modern); the returned function ends it. */
   subscribe: (uri: string, changed: () => void) => Promise<() => void>

@@ -11,7 +11,10 @@ interface Wanted { resourceSubscriptions?: string[], toolsListChanged?: true, pr
 
 type Listen = (wanted: Wanted, changed: () => void) => Promise<() => void>
 
-/** Opens a `subscriptions/listen`; settles when it is acknowledged, with how to end it. Changed lists go to the listeners of the session. */
+/**
+ * Opens a `subscriptions/listen`; settles when it is acknowledged, with how to end it. Changed lists go to the
+ * listeners of the session.
+ */
 export function listener (session: Session, metaOf: (id: number, handlers: Handlers) => JsonObject): Listen {
   return async (wanted, changed) => {
     const controller = new AbortController()

@@ -13,7 +13,10 @@ interface OpenCall { id: Id, handlers: Handlers, questions: OpenQuestions }
 const NO_SUCH_METHOD = -32601
 const REFUSED = -1
 
-/** One open connection: requests with their progress, log messages and questions. What differs between the eras is not here. */
+/**
+ * One open connection: requests with their progress, log messages and questions. What differs between the eras is not
+ * here.
+ */
 export class Session {
   readonly #rpc: Rpc
   readonly #calls = new Map<Id, OpenCall>()

@@ -28,8 +28,9 @@ interface Options {
 }
 
 /**
- * Finds the mistakes in a value by its schema, in a worker that is ended when its time is over: no schema of a server can stop the page. Says `late` when it was,
- * and `unknown` when the schema cannot be followed, or this browser starts no worker.
+ * Finds the mistakes in a value by its schema, in a worker that is ended when its time is over: no schema of a server
+ * can stop the page. Says `late` when it was, and `unknown` when the schema cannot be followed, or this browser starts
+ * no worker.
  */
 export async function checkInTime (value: Json, schema: Json, { first = false, ms = CHECK_MS, open = openWorker }: Options = {}): Promise<FieldError[] | 'late' | 'unknown'> {
   let worker: Checker | undefined

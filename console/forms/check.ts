@@ -14,13 +14,14 @@ const MAX_ERRORS = 50
 /** Errors deeper than this, by the letters of their location, are not put in words. */
 const MAX_LOCATION = 20_000
 
-// The validator's own expression for `url` takes twice as long with each letter; `uri` means nearly the same. A format is one of its own, no member of every object.
+// The validator's own expression for `url` takes twice as long with each letter; `uri` means nearly the same. A format
+// is one of its own, no member of every object.
 Object.setPrototypeOf(Object.assign(format, { url: format['uri'] }), null)
 
 /**
- * Finds the mistakes in a value by its schema; undefined when the schema cannot be followed, for example because it refers to another address.
- * A schema can make this take years, so the page calls `checkInTime`. `first` stops at the first error.
- * Changes the schema.
+ * Finds the mistakes in a value by its schema; undefined when the schema cannot be followed, for example because it
+ * refers to another address. A schema can make this take years, so the page calls `checkInTime`. `first` stops at the
+ * first error. Changes the schema.
  */
 export function schemaErrors (value: Json, schema: Json, first = false): FieldError[] | undefined {
   try {

@@ -17,8 +17,8 @@ const MAX_ERRORS = 50
 const MAX_TEXT = 20_000
 
 /**
-* Finds what a refusal says about fields of the draft: an error's message and `data`, or the texts of a result with `isError`.
- * Understood are this gateway's sentences, and lists of `{ path, message }` as other servers send them.
+ * Finds what a refusal says about fields of the draft: an error's message and `data`, or the texts of a result with
+ * `isError`. Understood are this gateway's sentences, and lists of `{ path, message }` as other servers send them.
  */
 export function refusalErrors (draft: Draft, message: string, data?: Json): FieldError[] {
   const fields = fieldsOf(draft)
@@ -70,7 +70,10 @@ function jsonIn (text: string): Json | undefined {
   try { return JSON.parse(text.slice(begin, text.lastIndexOf(']') + 1)) } catch { return undefined }
 }
 
-/** `a.b must be number; "c" is missing`: each sentence that begins with the name of a field, or says which one is missing. */
+/**
+ * `a.b must be number; "c" is missing`: each sentence that begins with the name of a field, or says which one is
+ * missing.
+ */
 function sentencesIn (text: string, fields: Map<Pointer, string>): FieldError[] {
   const names = [...fields].filter(([at]) => at !== '').sort(([, one], [, other]) => other.length - one.length)
   const sentences = text.replace(/^Invalid params: /, '').replace(/^arguments of .*?: /, '').split('; ', MAX_ERRORS)

@@ -8,8 +8,9 @@ import { readDraft, type Draft } from './draft.js'
 const LATE: readonly FieldError[] = [{ at: '', message: 'This could not be checked against its schema in a second. It can be sent all the same.' }]
 
 /**
- * Checks a draft when a person sends it, so that typing waits for nothing. `send` gets the value if nothing is wrong, or nothing can be said about it.
- * `errors` are those of the draft as it is: an edit makes them out of date, and a check that is still running.
+ * Checks a draft when a person sends it, so that typing waits for nothing. `send` gets the value if nothing is wrong,
+ * or nothing can be said about it. `errors` are those of the draft as it is: an edit makes them out of date, and a
+ * check that is still running.
  */
 export function useCheck (draft: Draft, send: (value: Json) => void): { errors: readonly FieldError[], check: () => void } {
   const found = useSignal<{ draft: Draft, errors: readonly FieldError[] } | undefined>(undefined)

@@ -5,11 +5,16 @@ import type { Tokens } from './oauth.js'
 import { takeReturned, type Returned } from './returned.js'
 import { readTab, writeTab } from './tab-storage.js'
 
-/** The gateway takes no connection without a credential, and `need` says why. Connect again when `need` is undefined. */
+/**
+ * The gateway takes no connection without a credential, and `need` says why. Connect again when `need` is undefined.
+ */
 export class LoginNeeded extends Error {}
 
 export interface Need {
-  /** `missing`: none was given yet. `refused`: the one that was just given is wrong. `expired`: it worked before. `failed`: a login with OAuth did not work. */
+  /**
+   * `missing`: none was given yet. `refused`: the one that was just given is wrong. `expired`: it worked before.
+   * `failed`: a login with OAuth did not work.
+   */
   reason: 'missing' | 'refused' | 'expired' | 'failed'
   /** For `failed`, in our words. */
   why?: string
@@ -41,7 +46,10 @@ let returned = takeReturned()
 let finishing: Promise<void> | undefined
 let renewal: Promise<boolean> | undefined
 
-/** The subprotocols for one connection, with a new ticket where the gateway needs one. Rejects with LoginNeeded, or with why the gateway does not answer. */
+/**
+ * The subprotocols for one connection, with a new ticket where the gateway needs one. Rejects with LoginNeeded, or with
+ * why the gateway does not answer.
+ */
 export async function openSocketProtocols (): Promise<string[]> {
   const begun = generation
   const facts = await readLoginFacts()
@@ -114,7 +122,10 @@ async function finishOAuth (answer: Returned): Promise<void> {
   }
 }
 
-/** Renews the tokens, once for all who wait for them. False if the authorization server refuses that; rejects if it does not answer, for then they may be renewed later. */
+/**
+ * Renews the tokens, once for all who wait for them. False if the authorization server refuses that; rejects if it does
+ * not answer, for then they may be renewed later.
+ */
 async function renewToken (): Promise<boolean> {
   const held = credential
   if (held?.kind !== 'oauth') return false

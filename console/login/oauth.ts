@@ -13,7 +13,9 @@ interface ResourceMetadata { resource: string, authorization_servers: string[], 
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** Sends the browser to the authorization server that the gateway names. `scopes`: in place of those that it advises. */
+/**
+ * Sends the browser to the authorization server that the gateway names. `scopes`: in place of those that it advises.
+ */
 export async function beginLogin ({ clientId, redirectUri, metadata }: OAuthFacts, scopes: string[] | undefined): Promise<void> {
   if (new URL(redirectUri).href !== location.origin + location.pathname) throw new LoginFailed('Log in at the address that the gateway is configured with:', redirectUri)
   const { resource, authorization_servers: [issuer], scopes_supported: advised = [] } = await readJson<ResourceMetadata>(metadata)
@@ -43,7 +45,10 @@ export async function finishLogin ({ pending, parameters }: Returned): Promise<T
   }
 }
 
-/** New tokens for old ones; undefined if the authorization server refuses them. Rejects if it does not answer, or with nothing that can be used. */
+/**
+ * New tokens for old ones; undefined if the authorization server refuses them. Rejects if it does not answer, or with
+ * nothing that can be used.
+ */
 export async function renew ({ refresh, from }: Tokens): Promise<Tokens | undefined> {
   if (refresh === undefined) return undefined
   const { issuer, resource, clientId } = from

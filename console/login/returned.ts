@@ -25,7 +25,10 @@ const NAME = 'patchbay-login'
 
 export const rememberLogin = (pending: Pending): void => { writeTab(NAME, JSON.stringify(pending)) }
 
-/** Takes the answer of an authorization server out of the URL, so that it is used once, and opens the view that was open before. Undefined if there is none. */
+/**
+ * Takes the answer of an authorization server out of the URL, so that it is used once, and opens the view that was open
+ * before. Undefined if there is none.
+ */
 export function takeReturned (page = globalThis as unknown as Partial<Page>): Returned | undefined {
   const { location, history } = page
   const parameters = new URLSearchParams(location?.search ?? '')

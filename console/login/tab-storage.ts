@@ -5,7 +5,10 @@ export function readTab (name: string): string | undefined {
   return tabStorage()?.getItem(name) ?? undefined
 }
 
-/** Stores a text until the tab is closed, or removes it. Returns false where there is no storage, and throws where it is full. */
+/**
+ * Stores a text until the tab is closed, or removes it. Returns false where there is no storage, and throws where it is
+ * full.
+ */
 export function writeTab (name: string, text: string | undefined): boolean {
   const storage = tabStorage()
   if (text === undefined) storage?.removeItem(name)

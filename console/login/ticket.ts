@@ -36,7 +36,10 @@ async function textOf (response: Response): Promise<string | undefined> {
   return typeof message === 'string' ? message : undefined
 }
 
-/** True for a credential that can be sent: `fetch` throws for a header with characters outside of Latin-1, and keys and tokens are ASCII without spaces. */
+/**
+ * True for a credential that can be sent: `fetch` throws for a header with characters outside of Latin-1, and keys and
+ * tokens are ASCII without spaces.
+ */
 export const isHeaderText = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 
 /** Why a login did not work: a sentence of ours, and what others said, which is shown as text of theirs. */

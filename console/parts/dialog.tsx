@@ -8,7 +8,10 @@ interface DialogProps {
   children: ComponentChildren
 }
 
-/** A modal dialog that is open while it is rendered. The element with `autofocus` gets the focus, so give it to the safe button; afterwards the focus goes back. */
+/**
+ * A modal dialog that is open while it is rendered. The element with `autofocus` gets the focus, so give it to the safe
+ * button; afterwards the focus goes back.
+ */
 export function Dialog ({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()

@@ -3,7 +3,10 @@ export function RequiredMark ({ required }: { required: boolean }) {
   return required ? <span class='quiet small'> required</span> : null
 }
 
-/** Sends a form with Ctrl+Enter or Command+Enter from any of its fields, and with Enter alone from a text that looks like one line: Shift+Enter breaks the line there. */
+/**
+ * Sends a form with Ctrl+Enter or Command+Enter from any of its fields, and with Enter alone from a text that looks
+ * like one line: Shift+Enter breaks the line there.
+ */
 export function submitKeys (event: KeyboardEvent & { currentTarget: HTMLFormElement }): void {
   if (event.key !== 'Enter' || event.isComposing) return
   const { target } = event

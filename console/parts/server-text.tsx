@@ -1,6 +1,9 @@
 import { beginningOf, hiddenCount, pieces, webUrl, type HiddenRun } from './text.js'
 
-/** Text that a server wrote: always text nodes, isolated from the direction of what surrounds it, with hidden characters drawn. */
+/**
+ * Text that a server wrote: always text nodes, isolated from the direction of what surrounds it, with hidden characters
+ * drawn.
+ */
 export function ServerText ({ text, block = false }: { text: string, block?: boolean }) {
   const drawn = pieces(text).map((piece, index) => typeof piece === 'string' ? piece : <Hidden key={index} run={piece} />)
   return block ? <pre class='server-text' dir='auto' tabIndex={0}>{drawn}</pre> : <bdi class='server-text'>{drawn}</bdi>

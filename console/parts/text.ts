@@ -3,10 +3,14 @@ export interface HiddenRun { codes: string[], more: number }
 
 /** More code points of one run than this are counted, not drawn. */
 const MAX_DRAWN_IN_RUN = 16
-/** After this many runs the rest of the text is one piece, in which each run is a mark without code points: each piece becomes an element. */
+/**
+ * After this many runs the rest of the text is one piece, in which each run is a mark without code points: each piece
+ * becomes an element.
+ */
 const MAX_RUNS = 1_000
 
-// Controls, formats (bidi, zero width, tags) and whatever else fonts ignore, but not newline, tab and the two selectors of emoji and text style.
+// Controls, formats (bidi, zero width, tags) and whatever else fonts ignore, but not newline, tab and the two selectors
+// of emoji and text style.
 const HIDDEN = /(?:(?!\r\n|[\n\t]|\uFE0E|\uFE0F)[\p{Cc}\p{Cf}\p{Cs}\p{DI}\u2028\u2029])+/gu
 
 /** Cuts a text into what can be seen and runs of what cannot. */
@@ -50,7 +54,10 @@ export function beginningOf (text: string, max: number): string {
   return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut
 }
 
-/** The URL if a browser may open it as a page: http or https. Names and passwords before the host only deceive, so those are refused, too. */
+/**
+ * The URL if a browser may open it as a page: http or https. Names and passwords before the host only deceive, so those
+ * are refused, too.
+ */
 export function webUrl (text: string): URL | undefined {
   if (!URL.canParse(text)) return undefined
   const url = new URL(text)

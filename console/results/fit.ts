@@ -10,7 +10,10 @@ const ASKED_MS = 10_000
 /** How a result fits the tool's `outputSchema`. */
 export type Fit = { type: 'fits' | 'missing' | 'large' | 'late' | 'unknown' } | { type: 'wrong', errors: FieldError[] }
 
-/** Compares a result with its schema. `large`: not checked, since it was not asked for; `late`: not in time; `unknown`: the schema cannot be followed. */
+/**
+ * Compares a result with its schema. `large`: not checked, since it was not asked for; `late`: not in time; `unknown`:
+ * the schema cannot be followed.
+ */
 export async function fitOf (result: JsonObject, outputSchema: Json, asked: boolean, check = checkInTime): Promise<Fit> {
   const value = result.structuredContent
   if (value === undefined) return { type: 'missing' }

@@ -8,7 +8,10 @@ const MAX_READ = 5_000_000
 /** The longest text that is read as JSON although nothing says that it is. */
 const MAX_GUESSED = 500_000
 
-/** The value of a text that its type calls JSON; undefined where it is none, or where a tree would not show exactly what it says. */
+/**
+ * The value of a text that its type calls JSON; undefined where it is none, or where a tree would not show exactly what
+ * it says.
+ */
 export function jsonContent (text: string, type: string): Json | undefined {
   return /^application\/(?:.+\+)?json$/.test(bareType(type)) ? readExactly(text) : undefined
 }
@@ -18,7 +21,10 @@ export function jsonText (text: string): Json | undefined {
   return text.length <= MAX_GUESSED && /^\s*[[{]/.test(text) ? readExactly(text) : undefined
 }
 
-/** The places in `content` of texts that say the same as `structuredContent`, as tools send them to clients that do not know it. */
+/**
+ * The places in `content` of texts that say the same as `structuredContent`, as tools send them to clients that do not
+ * know it.
+ */
 export function repeatedTexts ({ content, structuredContent }: JsonObject): Set<number> {
   const repeated = new Set<number>()
   if (!Array.isArray(content) || structuredContent === undefined) return repeated

@@ -6,7 +6,9 @@ const SOUNDS = new Set(['audio/wav', 'audio/x-wav', 'audio/wave', 'audio/mpeg', 
 
 type Media = 'image' | 'audio' | 'file'
 
-/** How bytes of a type are shown. SVG is an image like others: in `<img>` its scripts do not run and it fetches nothing. */
+/**
+ * How bytes of a type are shown. SVG is an image like others: in `<img>` its scripts do not run and it fetches nothing.
+ */
 export function mediaOf (type: string, size: number): Media {
   const bare = bareType(type)
   if (size > MAX_SHOWN) return 'file'

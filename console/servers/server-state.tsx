@@ -10,7 +10,10 @@ export function StateBadge ({ state }: { state: string }) {
   return <span class={`badge ${toneOf(state)}`}><ServerText text={state} /></span>
 }
 
-/** Why a server does not run, how it goes on, what it wrote, and a button that starts it. `now` is the time of the gateway. */
+/**
+ * Why a server does not run, how it goes on, what it wrote, and a button that starts it. `now` is the time of the
+ * gateway.
+ */
 export function ServerState ({ server, now }: { server: UpstreamRow, now: number }) {
   const { alias, state, failing, lastError, lastLines = [] } = server
   const outlook = outlookOf(server, now)

@@ -161,7 +161,10 @@ function dropOldest (all: Call[]): Call[] {
   return dropped.size === 0 ? all : all.filter(call => !dropped.has(call))
 }
 
-/** The beginning of a text, with memory of its own: a slice would keep the whole text alive. Never cut inside a character. */
+/**
+ * The beginning of a text, with memory of its own: a slice would keep the whole text alive. Never cut inside a
+ * character.
+ */
 export function shorten (text: string, max: number): string {
   if (text.length <= max) return text
   const cut = text.slice(0, max)

@@ -3,7 +3,10 @@ import type { Json } from '../client/contract.js'
 import { newDraft, withSchema, type Draft } from '../forms/draft.js'
 import type { Kind } from './route.js'
 
-/** Drafts by kind and key of the thing they are for; they outlive connections and views, but neither the login nor the tab. */
+/**
+ * Drafts by kind and key of the thing they are for; they outlive connections and views, but neither the login nor the
+ * tab.
+ */
 const drafts = new Map<string, Signal<Draft>>()
 const fields = new Map<string, Signal<ReadonlyMap<string, string>>>()
 

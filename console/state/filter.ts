@@ -8,7 +8,10 @@ export function filterItems (items: Item[], typed: string): Item[] {
   return words.length === 0 ? items : items.filter(({ searched }) => words.every(word => searched.includes(word)))
 }
 
-/** Items by upstream, those of the gateway first; no more than `limit` items in all, but each group with its whole count. */
+/**
+ * Items by upstream, those of the gateway first; no more than `limit` items in all, but each group with its whole
+ * count.
+ */
 export function groupItems (items: Item[], limit: number): Group[] {
   const groups = new Map<string, Group>()
   for (const item of items) {

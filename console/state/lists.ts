@@ -9,7 +9,10 @@ export interface Item {
   name: string
   title?: string
   description?: string
-  /** The upstream that the name of a tool or prompt begins with; empty for what the gateway has itself, and for resources and templates, which keep the names that their servers chose. */
+  /**
+   * The upstream that the name of a tool or prompt begins with; empty for what the gateway has itself, and for
+   * resources and templates, which keep the names that their servers chose.
+   */
   group: string
   /** The text that the filter looks at, in lower case. */
   searched: string
@@ -43,7 +46,10 @@ export const lists: Record<Kind, Signal<List>> = {
   prompt: signal<List>({ state: 'loading', items: [] })
 }
 
-/** Loads every list, and again each time one has changed. What was listed before stays until the new list is there. Returns how to end it. */
+/**
+ * Loads every list, and again each time one has changed. What was listed before stays until the new list is there.
+ * Returns how to end it.
+ */
 export function followLists (client: Client): () => void {
   const loads = Object.fromEntries(KINDS.map(kind => [kind, 0])) as Record<Kind, number>
   let ended = false

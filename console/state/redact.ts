@@ -6,7 +6,10 @@ const FIELDS = new Set([
   'authorization', 'cookie', 'set-cookie', 'proxy-authorization', 'x-api-key',
   'client_secret', 'code_verifier', 'client_assertion', 'assertion', 'refresh_token', 'access_token', 'id_token', 'password', 'token'
 ])
-/** Fields whose name says too little: only texts are hidden, for an error has a number under `code`, and the name of its cause under `data.code`. */
+/**
+ * Fields whose name says too little: only texts are hidden, for an error has a number under `code`, and the name of its
+ * cause under `data.code`.
+ */
 const TEXT_FIELDS = new Set(['code'])
 const ERROR_CODE = /^PATCHBAY_[A-Z_]+$/
 const KEY = /\bpb_[A-Za-z0-9_-]{8,}/g
@@ -15,7 +18,9 @@ const BEARER = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/-]{8,}=*/gi
 /** Stands in place of a secret. */
 export const REDACTED = '[redacted]'
 
-/** A copy without what is usually secret: by the name of a field, by `secretPathsOf` a schema, and by the look of a key. */
+/**
+ * A copy without what is usually secret: by the name of a field, by `secretPathsOf` a schema, and by the look of a key.
+ */
 export function redact (value: Json, secretPaths: ReadonlySet<Pointer> = new Set()): Json {
   return redactAt(value, '', secretPaths, isSecret)
 }
@@ -34,7 +39,10 @@ function isSecret (name: string, value: Json): boolean {
   return FIELDS.has(field) || (TEXT_FIELDS.has(field) && typeof value === 'string' && !ERROR_CODE.test(value))
 }
 
-/** Params for use elsewhere, without values that the schema of the arguments calls secret, and without keys of this gateway. */
+/**
+ * Params for use elsewhere, without values that the schema of the arguments calls secret, and without keys of this
+ * gateway.
+ */
 export function redactSecrets (params: JsonObject, inputSchema: Json | undefined): JsonObject {
   const secret = new Set(secretPathsOf(params.arguments, inputSchema, '/arguments'))
   return redactAt(params, '', secret, () => false) as JsonObject

@@ -36,7 +36,10 @@ export const failingOf = (all: readonly UpstreamRow[]): UpstreamRow[] => all.fil
 /** True for a server that a person can start: one that is configured and does not run. */
 export const canStart = ({ state }: UpstreamRow): boolean => state === 'stopped' || state === 'backing off' || state === 'crash loop'
 
-/** The servers that stand in the list of tools themselves: those that fail or start, and those that offer nothing yet, or nothing that could be listed. A filter finds them by their name. */
+/**
+ * The servers that stand in the list of tools themselves: those that fail or start, and those that offer nothing yet,
+ * or nothing that could be listed. A filter finds them by their name.
+ */
 export function serversShown (all: readonly UpstreamRow[], items: readonly Item[], typed: string): UpstreamRow[] {
   const groups = new Set(items.map(({ group }) => group))
   const words = typed.toLowerCase().split(/\s+/).filter(word => word !== '')

@@ -14,7 +14,9 @@ const MAX_TEXT = 1_500_000
 /** True while the browser does not let the page keep calls over a reload. */
 export const cannotStore = signal(false)
 
-/** Takes over the calls of before the reload, and stores each that ends from now on. Returns true if there were some. */
+/**
+ * Takes over the calls of before the reload, and stores each that ends from now on. Returns true if there were some.
+ */
 export function keepCalls (): boolean {
   const restored = parseCalls(readTab(NAME))
   if (restored.length > 0) restoreCalls(restored)

@@ -177,7 +177,10 @@ function Row ({ item, kind, isOpened, isLast }: { item: Item, kind: Kind, isOpen
   )
 }
 
-/** Brings the row of what is opened into view when that changes, or when its list has come. `draw` draws as many rows as that needs. */
+/**
+ * Brings the row of what is opened into view when that changes, or when its list has come. `draw` draws as many rows as
+ * that needs.
+ */
 function useOpenedInView (box: { current: HTMLDivElement | null }, opened: string | undefined, isListed: boolean, draw: () => void): void {
   useEffect(() => {
     if (opened === undefined || !isListed) return

@@ -5,7 +5,10 @@ interface Box { width: number, height: number }
 /** The least value on a logarithmic axis. */
 const SMALLEST = 0.1
 
-/** The ends of the axis and the marks between: at most `most` steps of 1, 2 or 5 times a power of ten, the last not below `max`. */
+/**
+ * The ends of the axis and the marks between: at most `most` steps of 1, 2 or 5 times a power of ten, the last not
+ * below `max`.
+ */
 export function ticks (max: number, most = 4): number[] {
   const rough = (max > 0 ? max : 1) / most
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -23,7 +26,10 @@ export function linearAxis (max: number): Axis {
   return { marks, heightOf: value => Math.min(1, value / top) }
 }
 
-/** Each mark is ten times the one before, so that what is slow does not hide what is quick. Smaller values than `SMALLEST` are at the bottom. */
+/**
+ * Each mark is ten times the one before, so that what is slow does not hide what is quick. Smaller values than
+ * `SMALLEST` are at the bottom.
+ */
 export function logAxis (min: number, max: number): Axis {
   const first = Math.floor(Math.log10(Math.max(SMALLEST, min)))
   const last = Math.max(first + 1, Math.ceil(Math.log10(Math.max(SMALLEST, max)) - 1e-9))
@@ -31,7 +37,9 @@ export function logAxis (min: number, max: number): Axis {
   return { marks, heightOf: value => Math.min(1, Math.max(0, (Math.log10(Math.max(SMALLEST, value)) - first) / (last - first))) }
 }
 
-/** The path of one line from the left to the right edge. Undefined values are gaps; a value between two gaps is a dot. */
+/**
+ * The path of one line from the left to the right edge. Undefined values are gaps; a value between two gaps is a dot.
+ */
 export function linePath (values: ReadonlyArray<number | undefined>, heightOf: Axis['heightOf'], { width, height }: Box): string {
   const step = width / Math.max(1, values.length - 1)
   let path = ''

@@ -32,8 +32,8 @@ export type FeedSignals = { readonly [Part in keyof FeedState]: Signal<FeedState
 const WHOLE = ['gateway', 'inFlight', 'tools', 'totals', 'clients', 'refusals', 'upstreams', 'nodes', 'health'] as const
 
 /**
- * Folds batches into one state of bounded size. `take` is cheap and draws nothing; `publish` puts what has changed into the signals, so that
- * a page draws once for all batches that came since.
+ * Folds batches into one state of bounded size. `take` is cheap and draws nothing; `publish` puts what has changed into
+ * the signals, so that a page draws once for all batches that came since.
  */
 export class Feed {
   readonly signals: FeedSignals

@@ -7,7 +7,10 @@ export interface CallFilter { text: string, outcome: string, hideOwn: boolean }
 /** Newest first, and how many newer ones there are than those shown. */
 interface CallsShown { rows: CallRow[], newer: number }
 
-/** `read` are the calls there were when a person began to read: the list stays as it was then, also when those calls are not kept any more. */
+/**
+ * `read` are the calls there were when a person began to read: the list stays as it was then, also when those calls are
+ * not kept any more.
+ */
 export function callsShown (calls: readonly CallRow[], filter: CallFilter, read = calls): CallsShown {
   const fits = matcher(filter)
   const last = read.at(-1)?.number ?? 0
@@ -33,7 +36,10 @@ export type Column = 'name' | 'calls' | 'errors' | 'p50' | 'p95' | 'p99'
 
 export interface Order { column: Column, descending: boolean }
 
-/** The order after a press on the heading of a column: the other way round for the same one; numbers begin with the greatest. */
+/**
+ * The order after a press on the heading of a column: the other way round for the same one; numbers begin with the
+ * greatest.
+ */
 export function nextOrder (order: Order, column: Column): Order {
   return { column, descending: order.column === column ? !order.descending : column !== 'name' }
 }

@@ -22,7 +22,9 @@ export function timeWindow (seconds: readonly Second[], now: number): TimeWindow
   return { from: end - length, length: length / SECOND }
 }
 
-/** One entry for each second of the window; `undefined` before the first that is known, zeros where there were no calls. */
+/**
+ * One entry for each second of the window; `undefined` before the first that is known, zeros where there were no calls.
+ */
 export function fill (seconds: readonly Second[], { from, length }: TimeWindow): Array<Second | undefined> {
   const known = new Map(seconds.map(second => [Math.floor(second.at / SECOND), second]))
   const first = seconds[0]?.at ?? Infinity

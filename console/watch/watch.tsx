@@ -18,7 +18,10 @@ import { ToolsSection } from './sections/tools.js'
 import { UpstreamsSection } from './sections/upstreams.js'
 import { oncePerFrame, watch } from './watching.js'
 
-/** Shows what happens in the gateway, as it happens; for callers with scope `admin`. Without a client it stays as it was, until there is one again. */
+/**
+ * Shows what happens in the gateway, as it happens; for callers with scope `admin`. Without a client it stays as it
+ * was, until there is one again.
+ */
 export function Watch ({ client }: { client: Client | undefined }) {
   const feed = useMemo(() => new Feed(), [])
   const paused = useSignal(false)

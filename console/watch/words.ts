@@ -77,7 +77,10 @@ export const questionWords = (method: string): string => QUESTIONS.get(method) ?
 /** How long counts are kept, in milliseconds. */
 const WINDOW = 300_000
 
-/** Since when calls and refusals are counted, beside a number and in a sentence: the last five minutes, or less where the gateway does not run for so long. */
+/**
+ * Since when calls and refusals are counted, beside a number and in a sentence: the last five minutes, or less where
+ * the gateway does not run for so long.
+ */
 export function windowWords (gateway: Pick<GatewayFacts, 'startedAt'> | undefined, now: number): { short: string, sentence: string } {
   if (gateway === undefined || now - gateway.startedAt >= WINDOW) return { short: 'last 5 min', sentence: 'in the last five minutes' }
   const since = clock(gateway.startedAt)

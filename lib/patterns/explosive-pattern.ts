@@ -4,9 +4,10 @@ import { readPattern, type Part, type Sequence } from './pattern-parts.js'
 const MANY = 10
 
 /**
- * True for a regular expression that can take time exponential in the length of a text that does not match: a repeated group that can match the
- * same characters in several ways, such as `(a+)+`, `(\w+\s?)*` or `(.|\s)*`. A rule of thumb: it knows characters and groups, and takes
- * what it cannot read for harmless. It says nothing of patterns that are only slow, such as `.*.*`.
+ * True for a regular expression that can take time exponential in the length of a text that does not match: a repeated
+ * group that can match the same characters in several ways, such as `(a+)+`, `(\w+\s?)*` or `(.|\s)*`. A rule of thumb:
+ * it knows characters and groups, and takes what it cannot read for harmless. It says nothing of patterns that are only
+ * slow, such as `.*.*`.
  */
 export function canExplode (source: string): boolean {
   const alternatives = readPattern(source)
@@ -32,8 +33,8 @@ function isExplosive ({ max, inner = [] }: Part): boolean {
 }
 
 /**
- * True when a repeated part of the sequence and the next repetition of the sequence can share the same characters in several ways: nothing else
- * has to come between them that it cannot match itself.
+ * True when a repeated part of the sequence and the next repetition of the sequence can share the same characters in
+ * several ways: nothing else has to come between them that it cannot match itself.
  */
 function isAmbiguous (sequence: Sequence, around: Sequence): boolean {
   const parts = sequence.flatMap(part => part.inner?.length === 1 && part.min === 1 && part.max === 1 ? part.inner[0] as Sequence : [part])

@@ -10,8 +10,8 @@ const ADVICE = 'its top-level awaits and onReady hooks have to end, and its func
 export class TookTooLong extends Error {}
 
 /**
- * Runs the work of loading a file anew. Rejects with the reason when the controller aborts, and makes it abort at the deadline: work that never ends must not
- * keep other files from being loaded.
+ * Runs the work of loading a file anew. Rejects with the reason when the controller aborts, and makes it abort at the
+ * deadline: work that never ends must not keep other files from being loaded.
  */
 export async function attempt<T> (log: FastifyBaseLogger, file: string, controller: AbortController, work: () => Promise<T>): Promise<T> {
   const { signal } = controller

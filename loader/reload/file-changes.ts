@@ -7,8 +7,8 @@ const QUIET = 60
 interface Watched { watcher: FSWatcher, inode: bigint }
 
 /**
- * Watches files through their folders, because a file that is saved by renaming another one over it is not the one that was watched. Events
- * only say when to look; what changed is found by comparing the files with what they were before.
+ * Watches files through their folders, because a file that is saved by renaming another one over it is not the one that
+ * was watched. Events only say when to look; what changed is found by comparing the files with what they were before.
  */
 export class FileChanges {
   readonly #onQuiet: () => void
@@ -28,7 +28,9 @@ export class FileChanges {
     for (const file of files) if (!this.#prints.has(file)) this.#prints.set(file, printOf(file))
   }
 
-  /** Watches these files, also those that are not there, and all that is in these folders. Former files stay watched. */
+  /**
+   * Watches these files, also those that are not there, and all that is in these folders. Former files stay watched.
+   */
   watch (files: Iterable<string>, folders: Iterable<string>): void {
     if (this.#closed) return
     this.note(files)
@@ -75,7 +77,10 @@ export class FileChanges {
     this.#watchers.set(folder, { watcher, inode })
   }
 
-  /** False for a file beside the watched ones, such as a log that is written all the time. The folder itself may be renamed or removed. */
+  /**
+   * False for a file beside the watched ones, such as a log that is written all the time. The folder itself may be
+   * renamed or removed.
+   */
   #concerns (folder: string, name: string | null): boolean {
     if (name === null || name === basename(folder) || this.#openFolders.has(folder)) return true
     return this.#prints.has(`${folder === '/' ? '' : folder}/${name}`) || [...this.#prints.keys(), ...this.#openFolders].some(path => path.startsWith(`${folder}/${name}/`) || path === `${folder}/${name}`)

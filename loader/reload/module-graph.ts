@@ -19,7 +19,10 @@ async function startGraph (): Promise<ModuleGraph> {
   return new ModuleGraph(port1)
 }
 
-/** Which of the authors' files imports which, and how often each has changed. One for the process, like Node.js' own cache of modules. */
+/**
+ * Which of the authors' files imports which, and how often each has changed. One for the process, like Node.js' own
+ * cache of modules.
+ */
 export class ModuleGraph {
   readonly #port: MessagePort
   readonly #importers = new Map<string, Set<string>>()
@@ -93,7 +96,10 @@ export class ModuleGraph {
     Reflect.deleteProperty(this.#require.cache, file)
   }
 
-  /** An import alone would give an empty object for what a changed CommonJS file re-exports: Node.js takes it for a circle. */
+  /**
+   * An import alone would give an empty object for what a changed CommonJS file re-exports: Node.js takes it for a
+   * circle.
+   */
   #requireAgain (file: string, importers: Set<string>): void {
     try {
       this.#require(file)

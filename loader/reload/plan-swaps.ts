@@ -9,8 +9,8 @@ export interface Staged { unit: PluginUnit, next: Registration }
 export interface Plan { accepted: Staged[], replaceable: Definition[], refused: Array<Staged & { error: unknown }> }
 
 /**
- * Finds the versions whose names are free when all of them are served. A name may move from one file to another, unless the file that has it keeps it.
- * `check` throws when others than the given definitions have a name.
+ * Finds the versions whose names are free when all of them are served. A name may move from one file to another, unless
+ * the file that has it keeps it. `check` throws when others than the given definitions have a name.
  */
 export function planSwaps (staged: Staged[], check: (item: Definition, replaceable: readonly Definition[]) => void): Plan {
   const refused: Plan['refused'] = []

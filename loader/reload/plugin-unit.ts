@@ -58,7 +58,10 @@ export class PluginUnit {
     }
   }
 
-  /** Collects what another version registers, without a change of the gateway. What it still registers after the signal aborts is ignored. */
+  /**
+   * Collects what another version registers, without a change of the gateway. What it still registers after the signal
+   * aborts is ignored.
+   */
   async stage (module: object, signal: AbortSignal): Promise<Registration> {
     const next = new Registration(this.#app.mcp, this.#slots, 'staged')
     signal.addEventListener('abort', () => { void this.discard(next) }, { once: true })
@@ -91,7 +94,10 @@ export class PluginUnit {
     return this.swap(new Registration(this.#app.mcp, this.#slots, 'staged'), [])
   }
 
-  /** Puts the other version in the place of the present one, in one step, and returns the present. Throws, and changes nothing, if a name is taken by others than `replaceable`. */
+  /**
+   * Puts the other version in the place of the present one, in one step, and returns the present. Throws, and changes
+   * nothing, if a name is taken by others than `replaceable`.
+   */
   swap (next: Registration, replaceable: readonly Definition[]): Registration {
     const { mcp } = this.#app
     const former = this.#present

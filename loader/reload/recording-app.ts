@@ -26,7 +26,10 @@ const PERMANENT_OF_MCP = ['provide', 'paginate', 'announce', 'dispatcher']
 
 type Hook = (...args: unknown[]) => unknown
 
-/** The application as a plugin of a watched file sees it: what it registers is recorded, so that a later version of the file can replace it. */
+/**
+ * The application as a plugin of a watched file sees it: what it registers is recorded, so that a later version of the
+ * file can replace it.
+ */
 export function recordingApp (app: FastifyInstance, registration: Registration): FastifyInstance {
   const recording = Object.create(app) as FastifyInstance
   const permanent = Object.entries(PERMANENT).map(([name, what]) => [name, {

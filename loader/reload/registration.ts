@@ -14,8 +14,8 @@ export class NeedsRestart extends Error {}
 interface Entry { effect: Effect, undo: Undo | undefined }
 
 /**
-* The registrations of one version of a file. While it is staged, it is only collected; once it is live, it is in the gateway; after it was replaced,
- * what its old code still registers is ignored.
+ * The registrations of one version of a file. While it is staged, it is only collected; once it is live, it is in the
+ * gateway; after it was replaced, what its old code still registers is ignored.
  */
 export class Registration {
   readonly definitions: Definition[] = []
@@ -144,7 +144,9 @@ function present ({ tools, resources, prompts }: Mcp, kind: Definition['kind'], 
   return kind === 'tool' ? tools.get(key) : prompts.get(key)
 }
 
-/** The places of a file's middleware in the order of all middleware, which stay the same when the file is loaded anew. */
+/**
+ * The places of a file's middleware in the order of all middleware, which stay the same when the file is loaded anew.
+ */
 export class MiddlewareSlots {
   readonly #use: (middleware: Middleware) => void
   #current: Middleware[] = []

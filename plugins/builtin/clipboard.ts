@@ -26,7 +26,9 @@ export interface ClipboardOptions {
   host: string
   clipboard: { remote: boolean }
   allowForwarded: boolean
-  /** True where the tools of the clipboard are served if it can be used; false where they are not, whatever it can do. */
+  /**
+   * True where the tools of the clipboard are served if it can be used; false where they are not, whatever it can do.
+   */
   wanted: boolean
 }
 

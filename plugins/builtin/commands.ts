@@ -13,9 +13,14 @@ declare module '../core/mcp.js' {
     /** The programs that the operator lists. */
     commands: {
       readonly names: string[]
-      /** Throws a `ToolError` when the call came neither over stdio nor with authentication, or through a proxy and the options do not allow that. */
+      /**
+       * Throws a `ToolError` when the call came neither over stdio nor with authentication, or through a proxy and the
+       * options do not allow that.
+       */
       admit: (call: Call) => void
-      /** Runs a program, at most four at a time. Throws a `ToolError` when it, or one of the arguments, is not allowed. */
+      /**
+       * Runs a program, at most four at a time. Throws a `ToolError` when it, or one of the arguments, is not allowed.
+       */
       run: (name: string, args: string[], watch: RunOptions) => Promise<ProgramResult>
     }
   }

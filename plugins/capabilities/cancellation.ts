@@ -7,7 +7,8 @@ const Cancelled = Type.Object({
   reason: Type.Optional(Type.String())
 })
 
-// A request that already finished is not an error: the two messages crossed on the wire. Otherwise another node may run it.
+// A request that already finished is not an error: the two messages crossed on the wire. Otherwise another node may run
+// it.
 export default fp(async ({ mcp }) => {
   mcp.notification('notifications/cancelled', Cancelled, ({ requestId, reason }, peer) => {
     if (!cancelCall(peer, requestId, reason)) void peer.forward?.({ kind: 'notification', method: 'notifications/cancelled', params: { requestId, reason } })

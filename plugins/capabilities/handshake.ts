@@ -83,7 +83,7 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     return mcp.hops.mark(call, revision.cached({ supportedVersions: versions, capabilities, ...instructionsFor(call) }, { ttlMs: mcp.completeness.isIncompleteFor(call) ? 0 : DISCOVER_TTL, cacheScope: isPublic ? 'public' : 'private' }))
   }, OPEN)
 
-  /** Encoded once for each revision; those for clients of a view, and for callers who may not see all, are encoded for each client. */
+  /** Encoded once for each revision; for clients of a view, and callers who may not see all, for each client. */
   function initializeResult (call: Call): PreparedResult {
     const { revision, identity } = call
     const capabilities = dispatcher.capabilities.of(revision, identity)

@@ -42,7 +42,8 @@ export default fp(async fastify => {
   })
 }, { name: 'patchbay-logging', dependencies: ['patchbay-mcp'] })
 
-// A handler may log the arguments of a stranger, so their members must not become fields of the line, such as `time` or `audit`.
+// A handler may log the arguments of a stranger, so their members must not become fields of the line, such as `time` or
+// `audit`.
 function toFields (data: unknown): object {
   if (isFault(data)) return data
   if (data instanceof Error) return { err: data }
@@ -60,7 +61,10 @@ function inWords ({ outcome, code, message }: CallOutcome): object {
 
 const [MAX_SENTENCE, MAX_ERROR, MAX_ID] = [600, 400, 64]
 
-/** The sentence for what a call logged or for an error that no handler foresaw: `tools/call divide failed: TypeError: x is not a function (correlation ...)`. */
+/**
+ * The sentence for what a call logged or for an error that no handler foresaw: `tools/call divide failed: TypeError: x
+ * is not a function (correlation ...)`.
+ */
 function logSentence (data: unknown, call: Call | undefined): string {
   const what = call === undefined ? undefined : nameOf(call)
   if (isFault(data)) {

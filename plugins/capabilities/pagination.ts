@@ -9,7 +9,10 @@ import { convert } from '../../protocol/revisions/convert.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** Serves a list method page by page. Pages that all callers share are encoded once per revision and kept in `derived`. */
+    /**
+     * Serves a list method page by page. Pages that all callers share are encoded once per revision and kept in
+     * `derived`.
+     */
     paginate: (method: string, member: string, listing: Listing | ListingOf) => void
   }
 }
@@ -85,7 +88,9 @@ function purpose (method: string, { principal, peer: { view } }: Call): string {
   return principal === undefined ? list : `${list} ${principal}`
 }
 
-/** A page whose entries are encoded; it has fewer than asked for where more would take too many bytes, but always one. */
+/**
+ * A page whose entries are encoded; it has fewer than asked for where more would take too many bytes, but always one.
+ */
 function readPage (listing: Listing, after: string | undefined, size: number, call: Call): EncodedPage | Promise<EncodedPage> {
   const page = listing.page(after, size, call)
   return page instanceof Promise ? page.then(found => encodePage(found, listing, after, call)) : encodePage(page, listing, after, call)
@@ -105,7 +110,10 @@ function encodePage ({ items, last }: Page, listing: Listing, after: string | un
 
 const encodeEntry = (listed: object, features: Features): string => JSON.stringify(convert.definition(listed as Record<string, unknown>, features))
 
-/** The texts of entries on pages that are made for each request: a caller without all scopes costs no more than the joining of them. */
+/**
+ * The texts of entries on pages that are made for each request: a caller without all scopes costs no more than the
+ * joining of them.
+ */
 const entryTexts = new WeakMap<Features, WeakMap<object, string>>()
 
 function encodeEntryOnce (listed: object, features: Features): string {

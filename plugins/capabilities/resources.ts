@@ -67,7 +67,10 @@ function serveRead (mcp: Mcp, parts: ByView<ResourcePart>): void {
   }, { target: ({ uri }, call) => targetOf(mcp, parts, uri, call), unknown: unknownResource })
 }
 
-/** The most that a client may keep of what an upstream allows to keep: what was asked for may depend on the caller, and on its answers. */
+/**
+ * The most that a client may keep of what an upstream allows to keep: what was asked for may depend on the caller, and
+ * on its answers.
+ */
 function mostHints ({ identity: { principal, scopes }, params }: Call): CacheHints {
   const isRetry = 'inputResponses' in params || 'requestState' in params
   return { ttlMs: isRetry ? 0 : Infinity, cacheScope: principal === undefined && scopes === 'all' && !isRetry ? 'public' : 'private' }

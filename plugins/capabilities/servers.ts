@@ -17,8 +17,9 @@ const Named = Type.Object({ server: Type.String({ maxLength: 256 }) })
 type Upstream = NonNullable<ReturnType<Mcp['upstreams']['get']>>
 
 /**
- * Lets operators use a configured upstream server: `patchbay/servers/start` starts one that does not run, and `patchbay/servers/log` reads what it wrote
- * last to standard error. Neither changes the configuration, ends a server or names a program.
+ * Lets operators use a configured upstream server: `patchbay/servers/start` starts one that does not run, and
+ * `patchbay/servers/log` reads what it wrote last to standard error. Neither changes the configuration, ends a server
+ * or names a program.
  */
 export default fp(async ({ mcp }) => {
   const { upstreams } = mcp

@@ -11,12 +11,18 @@ export type { MayKnow } from './subscriptions/listening-calls.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** Notifies every client whose principal may know, whatever its transport and revision, when the source changes: those that see the whole gateway, or those of the views that `concerns` accepts. */
+    /**
+     * Notifies every client whose principal may know, whatever its transport and revision, when the source changes:
+     * those that see the whole gateway, or those of the views that `concerns` accepts.
+     */
     announce: (source: { onChange: (listener: (mayKnow?: MayKnow) => void) => unknown }, method: string, concerns?: ConcernsView) => void
     subscriptions: {
       /** Notifies the calls of `subscriptions/listen` that asked for the resource in that view. */
       updated: (uri: string, mayKnow: MayKnow, view?: string) => void
-      /** Sets the function that watches a URI while a client listens to it; it resolves to undefined for a URI that cannot be watched. */
+      /**
+       * Sets the function that watches a URI while a client listens to it; it resolves to undefined for a URI that
+       * cannot be watched.
+       */
       watchWith: (start: StartWatch) => void
     }
   }
@@ -44,7 +50,10 @@ const FLAGS = {
   'notifications/resources/list_changed': 'resourcesListChanged'
 } as const
 
-/** Sends changes to clients: to all of them in the stateful revisions, through `subscriptions/listen` in the stateless one. */
+/**
+ * Sends changes to clients: to all of them in the stateful revisions, through `subscriptions/listen` in the stateless
+ * one.
+ */
 export default fp(async (fastify, limits: SubscriptionLimits) => {
   const { mcp, mcp: { dispatcher } } = fastify
   const budget = new SubscriptionBudget(limits)

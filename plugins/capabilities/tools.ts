@@ -95,7 +95,8 @@ async function relay (request: Relay, call: Call): Promise<object> {
   return relayed.callResult(await request(call.params, call), call.revision)
 }
 
-// A result that is there at once is returned at once, and a promise is awaited in one step: each further promise would cost a call a turn.
+// A result that is there at once is returned at once, and a promise is awaited in one step: each further promise would
+// cost a call a turn.
 function run (tool: Tool, args: Params, call: Call, warn: Warn): CallToolResult | Promise<CallToolResult> {
   try {
     const wrong = tool.checkInput(args)
@@ -124,7 +125,8 @@ function toWireResult (result: CallToolResult, { revision }: Call): CallToolResu
   return convert.callResult(revision.errorsAsResults ? withOutcome(result) : result, revision.features)
 }
 
-// Most results have `content` alone: a literal of known members saves V8 1.3 µs against a spread, 8 % of a WebSocket call.
+// Most results have `content` alone: a literal of known members saves V8 1.3 µs against a spread, 8 % of a WebSocket
+// call.
 function withOutcome (result: CallToolResult): CallToolResult {
   if (typeof result.isError === 'boolean' && Object.hasOwn(result, 'isError')) return result
   for (const member in result) if (member !== 'content') return { ...result, isError: result.isError ?? false }
@@ -140,7 +142,10 @@ function toErrorResult (error: unknown, call: Call): CallToolResult {
 
 const failure = (why: string): CallToolResult => ({ content: [text(why)], isError: true })
 
-/** The data of an error of ours besides its text, which a result has in `_meta`. The data of an error of an author is left out. */
+/**
+ * The data of an error of ours besides its text, which a result has in `_meta`. The data of an error of an author is
+ * left out.
+ */
 function reasonOf ({ data }: McpError): { _meta?: object } {
   if (!isObject(data) || !isErrorCode(data.code)) return {}
   const { details, hint, ...reason } = data

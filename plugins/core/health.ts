@@ -6,7 +6,10 @@ declare module './mcp.js' {
     health: {
       /** The state of the gateway now. */
       now: () => Health
-      /** Reports that a part does not work, with a reason that clients may read, or that it works again when there is no reason. */
+      /**
+       * Reports that a part does not work, with a reason that clients may read, or that it works again when there is no
+       * reason.
+       */
       report: (part: string, why: string | undefined, status?: Trouble) => void
       /** Reports that something changed which is no trouble, such as the state of an upstream. */
       noteChange: () => void

@@ -7,7 +7,10 @@ declare module './mcp.js' {
   interface Mcp {
     /** Tells gateways in front of this one what they need to notice that they are behind it, too. */
     hops: {
-      /** The result of a list or handshake for this caller: for a gateway, with the ids of the hops that what it has of upstreams may have come over. */
+      /**
+       * The result of a list or handshake for this caller: for a gateway, with the ids of the hops that what it has of
+       * upstreams may have come over.
+       */
       mark: (call: Call, result: object | PreparedResult) => object | PreparedResult
       /** Sets the function that finds these ids; undefined when there are no upstreams. */
       findWith: (find: ((call: Call) => string[]) | undefined) => void

@@ -17,13 +17,18 @@ declare module 'fastify' {
 
 type Forwarded = 'method' | 'notification' | 'use'
 
-/** One gateway. Each plugin declares its own members beside the code that provides them; `plugins/README.md` lists them. */
+/**
+ * One gateway. Each plugin declares its own members beside the code that provides them; `plugins/README.md` lists them.
+ */
 export interface Mcp extends Pick<Dispatcher, Forwarded> {
   /** Listens to each call when it comes; returns how to remove the listener. */
   onBegin: (listener: CallListener) => () => void
   /** Listens to each call when it is answered or given up. */
   onEnd: (listener: EndListener) => () => void
-  /** Listens to each message, request or connection that is refused before anything is done for it: for a limit, its credential or its origin. */
+  /**
+   * Listens to each message, request or connection that is refused before anything is done for it: for a limit, its
+   * credential or its origin.
+   */
   onRefusal: (listener: RefusalListener) => () => void
   /** Listens to what calls log and to unexpected errors. */
   onLog: (listener: LogListener) => () => void
@@ -39,7 +44,10 @@ export interface Mcp extends Pick<Dispatcher, Forwarded> {
   provide: <Name extends keyof Mcp>(name: Name, value: Mcp[Name]) => void
 }
 
-/** The share of the heap that unanswered messages of clients may take: text may take twice its bytes, and answers are made of it. */
+/**
+ * The share of the heap that unanswered messages of clients may take: text may take twice its bytes, and answers are
+ * made of it.
+ */
 const HELD_SHARE = 1 / 8
 
 type Given = Omit<Limits, 'maxAllBytesInFlight'> & { maxAllBytesInFlight?: number | undefined }
@@ -106,7 +114,10 @@ async function sharedSecret ({ values }: Store, own = randomBytes(32).toString('
   return await values.get('patchbay', 'secret') as string
 }
 
-/** Fetches the secret when the store works and it is not known yet, and writes it again when the store has lost it; returns a hook that ends this. */
+/**
+ * Fetches the secret when the store works and it is not known yet, and writes it again when the store has lost it;
+ * returns a hook that ends this.
+ */
 function keepSecret (store: Store, first: string | undefined, sealer: Sealer): () => Promise<void> {
   let known = first
   const renew = async (): Promise<void> => {

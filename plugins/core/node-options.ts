@@ -5,7 +5,10 @@ declare module './mcp.js' {
   interface Mcp {
     /** Compares the options of this node with those of the others; only there where nodes share a Redis. */
     nodeOptions: {
-      /** Publishes the fingerprints of the options of this node, by their names, in place of the former ones. Never rejects. */
+      /**
+       * Publishes the fingerprints of the options of this node, by their names, in place of the former ones. Never
+       * rejects.
+       */
       publish: (fingerprints: Readonly<Record<string, string>>) => Promise<void>
     }
   }
@@ -13,7 +16,10 @@ declare module './mcp.js' {
 
 const SPACE = 'node options'
 const MAX_NODES = 1_000
-/** In milliseconds: how often they are published again, for how long they count after that, and how soon a change of another node is looked at. */
+/**
+ * In milliseconds: how often they are published again, for how long they count after that, and how soon a change of
+ * another node is looked at.
+ */
 const PUBLISH_EVERY = 30_000
 const LIFETIME = 90_000
 const COMPARE_AFTER = 100
@@ -21,9 +27,9 @@ const COMPARE_AFTER = 100
 const MAX_NAMED = 3
 
 /**
- * Warns in the log, and `report`s, while nodes on one Redis have different options. The gateway stays ready, and does not
- * wait for the `first` fingerprints. Imports nothing that other plugins import, which
- * would be one more file for every start.
+ * Warns in the log, and `report`s, while nodes on one Redis have different options. The gateway stays ready, and does
+ * not wait for the `first` fingerprints. Imports nothing that other plugins import, which would be one more file for
+ * every start.
  */
 export default function provideNodeOptions (fastify: FastifyInstance, report: (why: string | undefined) => void, first: () => Promise<Record<string, string>>): void {
   const { mcp, log } = fastify

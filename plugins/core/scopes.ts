@@ -11,7 +11,10 @@ import type { AuditSubject, Target } from '../../protocol/dispatch/target.js'
 
 declare module './mcp.js' {
   interface Mcp {
-    /** The scopes that a tool, resource or prompt requires: those of the operator's options, or else those of its definition. */
+    /**
+     * The scopes that a tool, resource or prompt requires: those of the operator's options, or else those of its
+     * definition.
+     */
     scopes: {
       /** The scopes that a request for the item requires. */
       target: <T extends Scoped>(kind: Kind, key: string, item: T) => Target<T>
@@ -54,7 +57,10 @@ const AUDIT_SUBJECT: Record<Kind, (key: string) => AuditSubject> = {
 /** The most names that are suggested for one without its prefix. */
 const MAX_SUGGESTED = 3
 
-/** A suggestion for the name that an upstream gave an item, with the names it is listed under; undefined when no upstream has it. */
+/**
+ * A suggestion for the name that an upstream gave an item, with the names it is listed under; undefined when no
+ * upstream has it.
+ */
 function withPrefix (name: string, keys: string[], isVisible: (key: string) => boolean): string | undefined {
   if (name === '') return undefined
   const known: string[] = []

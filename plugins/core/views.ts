@@ -3,7 +3,10 @@ import { ByView } from './views/by-view.js'
 
 declare module './mcp.js' {
   interface Mcp {
-    /** The views of the gateway: what clients see that connect to a URL with its name, such as `/mcp/ALIAS`. Only plugins of Patchbay open one. */
+    /**
+     * The views of the gateway: what clients see that connect to a URL with its name, such as `/mcp/ALIAS`. Only
+     * plugins of Patchbay open one.
+     */
     views: {
       /** Opens an empty view; the one that is open already, if there is one. */
       open: (name: string) => View
@@ -11,13 +14,19 @@ declare module './mcp.js' {
       close: (name: string) => void
       get: (name: string) => View | undefined
       names: () => string[]
-      /** Makes one part of the gateway: for the whole and, whenever a view is opened, for the view, where `registry` becomes the member of that name. */
+      /**
+       * Makes one part of the gateway: for the whole and, whenever a view is opened, for the view, where `registry`
+       * becomes the member of that name.
+       */
       divide: <Name extends PartName, T extends Part<View[Name]>>(name: Name, make: (view: string | undefined) => T) => ByView<T>
     }
   }
 }
 
-/** The part of the gateway that clients of a view see. Each capability declares its own member beside the code that provides it. */
+/**
+ * The part of the gateway that clients of a view see. Each capability declares its own member beside the code that
+ * provides it.
+ */
 export interface View {
   readonly name: string
   /** Instructions that `initialize` and `server/discover` give the clients of the view. */

@@ -25,8 +25,9 @@ declare module '../core/mcp.js' {
       /** The identity that an API key or access token proves. Rejects with a sentence that says why there is none. */
       authenticate: (credential: string) => Promise<Identity>
       /**
-       * Accepts these keys instead of the present ones. Connections of a removed key end as if it had expired; a key whose scopes changed has
-       * the new ones at once, also on open connections. Throws a sentence, and changes nothing, when an entry is not valid.
+       * Accepts these keys instead of the present ones. Connections of a removed key end as if it had expired; a key
+       * whose scopes changed has the new ones at once, also on open connections. Throws a sentence, and changes
+       * nothing, when an entry is not valid.
        */
       replaceKeys: (apiKeys: ListedKey[]) => KeyChanges
       /** A ticket for one request that cannot carry a header; undefined when the caller has too many. */
@@ -38,8 +39,8 @@ declare module '../core/mcp.js' {
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * The identity of the caller. A host application may set it in an earlier hook. Once the application has decorated requests with it, or has
-     * set it on one, a request without it has no rights.
+     * The identity of the caller. A host application may set it in an earlier hook. Once the application has decorated
+     * requests with it, or has set it on one, a request without it has no rights.
      */
     identity: Identity
   }
@@ -70,7 +71,10 @@ const OPEN = 'callers are not identified: every client that reaches this applica
 const UNDECORATED = 'requests that came before the application set request.identity for the first time had every right: ' +
   "call app.decorateRequest('identity') before you register Patchbay"
 
-/** Sets `request.identity`, on every route and on the WebSocket upgrade, after the Host and Origin checks and before the body is read. */
+/**
+ * Sets `request.identity`, on every route and on the WebSocket upgrade, after the Host and Origin checks and before the
+ * body is read.
+ */
 export default fp(async (fastify, options: AuthOptions) => {
   const { ticketLifetime, allowAnonymous, maxWrongCredentials, challenger, scopes } = options
   const { mcp, log } = fastify
@@ -118,7 +122,8 @@ export default fp(async (fastify, options: AuthOptions) => {
     return isOpen() ? ANONYMOUS_ALL_SCOPES : authenticator.identify(attemptOf(request))
   }
 
-  // An application that did not decorate requests beforehand may have anonymous callers connected when it sets its first identity.
+  // An application that did not decorate requests beforehand may have anonymous callers connected when it sets its
+  // first identity.
   function fromHost (identity: unknown): Identity {
     if (!host.expected) {
       host.expected = true

@@ -15,8 +15,8 @@ export interface ConnectionLimits {
 }
 
 /**
- * Closes connections beyond the limits at once, without reading from them or replying: a reply would cost what the limit is there to save.
- * Only in a standalone gateway: a host application has its own limits.
+ * Closes connections beyond the limits at once, without reading from them or replying: a reply would cost what the
+ * limit is there to save. Only in a standalone gateway: a host application has its own limits.
  */
 export default fp(async (fastify, { maxConnections: wanted, maxConnectionsPerAddress, openFiles = openFilesLimit() }: ConnectionLimits) => {
   const maxConnections = lowerToOpenFiles(wanted, openFiles, fastify.log)
@@ -37,7 +37,8 @@ export default fp(async (fastify, { maxConnections: wanted, maxConnectionsPerAdd
     socket.once('close', () => remove(address))
   })
 
-  // Where accepting fails for lack of file descriptors, the connection waits in the kernel. Fastify handles errors before `listening`.
+  // Where accepting fails for lack of file descriptors, the connection waits in the kernel. Fastify handles errors
+  // before `listening`.
   fastify.server.once('listening', () => fastify.server.on('error', error => {
     if (!mayLog()) return
     fastify.log.warn({ err: error }, 'a connection could not be accepted')

@@ -5,8 +5,8 @@ const METHODS = 'GET, POST, DELETE'
 const MAX_AGE = '600'
 
 /**
- * Sends the CORS headers to web pages; `origin` has refused pages of other origins before. Only in a standalone gateway: a host application
- * has its own rules.
+ * Sends the CORS headers to web pages; `origin` has refused pages of other origins before. Only in a standalone
+ * gateway: a host application has its own rules.
  */
 export default fp(async fastify => {
   fastify.addHook('onRequest', ({ method, headers }, reply, done) => {

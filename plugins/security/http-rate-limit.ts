@@ -7,7 +7,10 @@ import { networkOf } from '../../system/rate/network.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True for a route whose requests are not counted, so that they use neither the rate of a caller nor the store of the counts. */
+    /**
+     * True for a route whose requests are not counted, so that they use neither the rate of a caller nor the store of
+     * the counts.
+     */
     uncounted?: boolean
   }
 }

@@ -26,8 +26,9 @@ const MAX_CACHED = 1_000
 const MAX_CACHED_LENGTH = 256
 
 /**
- * Refuses requests of foreign web pages: a page can make a browser send requests here, but it cannot change their Host or Origin header.
- * Runs before all other checks, on every route and on the WebSocket upgrade. Loopback names are always allowed, and pages of this server itself.
+ * Refuses requests of foreign web pages: a page can make a browser send requests here, but it cannot change their Host
+ * or Origin header. Runs before all other checks, on every route and on the WebSocket upgrade. Loopback names are
+ * always allowed, and pages of this server itself.
  */
 export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: OriginOptions) => {
   const hosts = new Set(allowedHosts.map(normalise))
@@ -89,8 +90,9 @@ function cacheAllowed (isAllowed: (name: string) => boolean): (name: string) => 
 }
 
 /**
- * True for a page that was loaded from the host and port that the request goes to. TLS may end at a proxy, so a page over https counts where the
- * request came over http; the other way round it does not, because others on the network can change such a page.
+ * True for a page that was loaded from the host and port that the request goes to. TLS may end at a proxy, so a page
+ * over https counts where the request came over http; the other way round it does not, because others on the network
+ * can change such a page.
  */
 function isOwnOrigin (origin: string, { protocol, raw: { headers } }: FastifyRequest): boolean {
   const [scheme] = /^https?:/.exec(origin) ?? []

@@ -18,8 +18,8 @@ declare module '../core/mcp.js' {
 export interface PressureOptions { maxEventLoopDelay: number, maxHeap?: number | undefined, maxRss?: number | undefined }
 
 /**
- * The number of measurements in a row over a limit that make a level: one handler that blocks the event loop once makes none. Memory counts
- * twice, because it is not freed by waiting.
+ * The number of measurements in a row over a limit that make a level: one handler that blocks the event loop once makes
+ * none. Memory counts twice, because it is not freed by waiting.
  */
 const LASTING = { some: 2, heavy: 4 }
 const WEIGHT = { loop: 1, memory: 2 }
@@ -30,8 +30,8 @@ const HEAP_SHARE = 0.9
 const RSS_SHARE = 0.8
 
 /**
- * Refuses new work while the process is overloaded, on every transport. `@fastify/under-pressure` refuses over HTTP alone, after one
- * measurement, and throws in its timer when there are too many open files.
+ * Refuses new work while the process is overloaded, on every transport. `@fastify/under-pressure` refuses over HTTP
+ * alone, after one measurement, and throws in its timer when there are too many open files.
  */
 export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * heapLimit(), maxRss = RSS_SHARE * memoryLimit() }: PressureOptions) => {
   const { mcp, mcp: { health }, log } = fastify

@@ -43,7 +43,8 @@ export default fp(async (fastify, { rate, burst, toolRates, redis, redisPrefix }
     return tool === undefined ? checked : checkTool(call, tool, checked)
   })
 
-  // Loading needs file descriptors, which clients may use up. A start over stdio loads it with the first call that is counted, to start faster.
+  // Loading needs file descriptors, which clients may use up. A start over stdio loads it with the first call that is
+  // counted, to start faster.
   fastify.addHook('onListen', async () => { loadCounters().catch(() => {}) })
 
   fastify.addHook('onClose', async () => {

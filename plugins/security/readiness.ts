@@ -7,7 +7,10 @@ import { httpErrors } from '../../protocol/http/http-errors.js'
 declare module '../core/mcp.js' {
   interface Mcp {
     readiness: {
-      /** Says that the gateway is not ready, so that load balancers send no more requests, and goes on serving those that come. */
+      /**
+       * Says that the gateway is not ready, so that load balancers send no more requests, and goes on serving those
+       * that come.
+       */
       leave: () => void
     }
   }
@@ -21,8 +24,8 @@ declare module 'fastify' {
 }
 
 /**
- * Refuses requests while the server is shutting down or overloaded, on every route and on the WebSocket upgrade, before the body is read.
- * Requests that name a session are served longest, because they may end calls and sessions.
+ * Refuses requests while the server is shutting down or overloaded, on every route and on the WebSocket upgrade, before
+ * the body is read. Requests that name a session are served longest, because they may end calls and sessions.
  */
 export default fp(async fastify => {
   let draining = false
@@ -49,8 +52,9 @@ export default fp(async fastify => {
 }, { name: 'patchbay-readiness', dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-pressure'] })
 
 /**
- * Closes connections with the reply to their last request: a proxy that keeps them would send a call on one that is just being closed, and could not
- * know whether it was carried out. Replies that others wait behind (HTTP pipelining) keep the connection open.
+ * Closes connections with the reply to their last request: a proxy that keeps them would send a call on one that is
+ * just being closed, and could not know whether it was carried out. Replies that others wait behind (HTTP pipelining)
+ * keep the connection open.
  */
 class LastReplies {
   readonly #bySocket = new WeakMap<Socket, ServerResponse>()

@@ -7,7 +7,10 @@ const MAX_REASON = 200
 /** Errors of OpenSSL about a client that does not speak TLS. */
 const NO_TLS = /http request|wrong version number|packet length too long/
 
-/** Logs handshakes of TLS that fail, at most one a minute: the client gets a closed connection and no reply. Only in a standalone gateway. */
+/**
+ * Logs handshakes of TLS that fail, at most one a minute: the client gets a closed connection and no reply. Only in a
+ * standalone gateway.
+ */
 export default fp(async fastify => {
   let loggedAt = -Infinity
 

@@ -1,4 +1,6 @@
-/** Refuses members a definition does not have, before they are ignored: most are another library's name for one of ours. */
+/**
+ * Refuses members a definition does not have, before they are ignored: most are another library's name for one of ours.
+ */
 export function checkMembers (what: string, definition: object, known: readonly string[], alias: Record<string, string>): void {
   for (const member of Object.keys(definition)) {
     if (known.includes(member)) continue

@@ -23,7 +23,10 @@ export class Collection<T> {
   /** A cache of prepared pages; cleared when an item is added or removed. */
   readonly derived = new Map<string, PreparedResult>()
 
-  /** `kind` and `keyName` are what one item and its key are called in error messages; `report` gets what a listener throws. */
+  /**
+   * `kind` and `keyName` are what one item and its key are called in error messages; `report` gets what a listener
+   * throws.
+   */
   constructor (kind: string, report?: Report, keyName = 'name') {
     this.#kind = kind
     this.#keyName = keyName
@@ -107,7 +110,10 @@ export class Collection<T> {
     return this.#items.values()
   }
 
-  /** The items after a key, in order. Stable while the set changes: what is neither added nor removed is seen exactly once. */
+  /**
+   * The items after a key, in order. Stable while the set changes: what is neither added nor removed is seen exactly
+   * once.
+   */
   page (after: string | undefined, size: number, keep?: Filter<T>): { items: T[], last: string | undefined } {
     if (keep !== undefined) return this.#filteredPage(after, size, keep)
     const keys = this.#sorted ??= [...this.#items.keys()].sort()

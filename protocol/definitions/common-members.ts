@@ -15,9 +15,12 @@ export interface Relayed {
   readonly relayWatch?: ((uri: string, changed: () => void, identity: Identity) => Promise<() => void>) | undefined
   /** The alias of the upstream. */
   readonly upstream?: string | undefined
-  /** The name, or URI, that it has in the operator's options such as `scopes` and `toolRates`, where it is listed by another one: in a view. */
+  /**
+   * The name, or URI, that it has in the operator's options such as `scopes` and `toolRates`, where it is listed by
+   * another one: in a view.
+   */
   readonly accessName?: string | undefined
-  /** Its names, or URIs, in the operator's option `scopes`, where it has several: the first that is set there counts. */
+  /** Its names, or URIs, in the option `scopes`, where it has several: the first that is set there counts. */
   readonly scopeNames?: readonly string[] | undefined
   /** True when nothing but the request of a client says that the upstream has it. */
   readonly guessed?: boolean | undefined

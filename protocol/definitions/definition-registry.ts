@@ -9,7 +9,10 @@ export interface Registry<T> {
   remove: (name: string) => boolean
   get: (name: string) => T | undefined
   names: () => string[]
-  /** Removes and puts many definitions of an upstream; clients hear of it once. Local definitions of the same name win, and their names are returned. */
+  /**
+   * Removes and puts many definitions of an upstream; clients hear of it once. Local definitions of the same name win,
+   * and their names are returned.
+   */
   relay: (removed: readonly T[], items: readonly T[]) => string[]
   /** Sets how long clients may keep the list at most, as upstreams say; undefined when they do not. */
   limitCaching: (hints: CacheHints | undefined) => void

@@ -31,9 +31,15 @@ export interface ResourceDefinition<U extends string = string> {
   cache?: Partial<CacheHints>
   /** Suggestions for the variables of a template. */
   complete?: Completers
-  /** Lists what is behind a template now: at most `size` resources after a URI, in the order of `list` itself. Makes them part of the list. */
+  /**
+   * Lists what is behind a template now: at most `size` resources after a URI, in the order of `list` itself. Makes
+   * them part of the list.
+   */
   list?: (after: string | undefined, size: number, call: Call) => Awaitable<ListedResource[]>
-  /** Runs when the first client subscribes to a URI; call `changed` to notify all that did. Returns a function that stops it, or undefined when there is no such resource. */
+  /**
+   * Runs when the first client subscribes to a URI; call `changed` to notify all that did. Returns a function that
+   * stops it, or undefined when there is no such resource.
+   */
   watch?: (uri: string, changed: () => void) => Awaitable<(() => void) | undefined>
   /** Returns undefined when there is no such resource: the client gets an error. `uri` is as the client sent it. */
   read: (variables: VariablesOf<U>, call: Call, uri: string) => Awaitable<ResourceValue | undefined>

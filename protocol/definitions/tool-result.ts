@@ -20,7 +20,10 @@ export function toResult (value: unknown, structured: boolean, render?: () => st
   return structured || /^[[{]/.test(json) ? { content: [text(shown)], structuredContent: value } : { content: [text(shown)] }
 }
 
-/** Makes a function that gives one hint about the first results of a tool, and none after it. Members are looked at in the very first only. */
+/**
+ * Makes a function that gives one hint about the first results of a tool, and none after it. Members are looked at in
+ * the very first only.
+ */
 export function hinter (): (value: unknown) => string | undefined {
   let left = MAX_RESULTS
   return value => {
@@ -34,14 +37,19 @@ export function hinter (): (value: unknown) => string | undefined {
 /** How many results of a tool are looked at: looking at each would add 80 ns to every call that returns an object. */
 const MAX_RESULTS = 100
 
-/** A sentence about a value of which JSON keeps nothing, or something that was not meant; undefined for others. Ordinary values cost one comparison. */
+/**
+ * A sentence about a value of which JSON keeps nothing, or something that was not meant; undefined for others. Ordinary
+ * values cost one comparison.
+ */
 function hintAbout (value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === Array.prototype || prototype === null ? undefined : hintByClass(value)
 }
 
-/** The hint about members of an object or list. A date is left out: as a member it becomes the text that people expect. */
+/**
+ * The hint about members of an object or list. A date is left out: as a member it becomes the text that people expect.
+ */
 function hintAboutMembers (value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   for (const [name, member] of Object.entries(value).slice(0, MAX_MEMBERS)) {

@@ -32,7 +32,10 @@ export interface ToolDefinition<I extends AnySchema, O extends AnySchema | undef
   _meta?: Record<string, unknown>
   /** Scopes that a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
   scopes?: readonly string[]
-  /** The error text for arguments that do not fit the schema; `why` is the text of the schema check, which is used when this is absent. */
+  /**
+   * The error text for arguments that do not fit the schema; `why` is the text of the schema check, which is used when
+   * this is absent.
+   */
   explain?: (given: Record<string, unknown>, why: string) => string
   /** True for an output that reports a failure: the client gets it as an `isError` result. */
   failed?: (output: ParsedOutput<O>) => boolean
@@ -41,7 +44,10 @@ export interface ToolDefinition<I extends AnySchema, O extends AnySchema | undef
   run: (input: Typed<I>, call: Call) => Awaitable<ToolOutput<O>>
 }
 
-/** A tool as the registry keeps it: checked and compiled. `Input` is what clients send, `Output` is the structured content they get. */
+/**
+ * A tool as the registry keeps it: checked and compiled. `Input` is what clients send, `Output` is the structured
+ * content they get.
+ */
 export interface Tool<Input = unknown, Output = unknown> extends Relayed {
   readonly kind: 'tool'
   /** For TypeScript only. */

@@ -117,7 +117,8 @@ function assignNamed (part: Expression, pairs: string[], found: Map<string, stri
   })
 }
 
-// One exploded variable takes what the plain ones leave; a lone plain one may contain its separator only where that is a comma.
+// One exploded variable takes what the plain ones leave; a lone plain one may contain its separator only where that is
+// a comma.
 function assignInOrder (part: Expression, values: string[], found: Map<string, string>): boolean {
   const [only] = part.variables
   if (part.variables.length === 1 && only !== undefined) {

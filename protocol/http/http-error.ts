@@ -5,7 +5,10 @@ export interface AuditReason { reason: string, detail?: string | undefined }
 
 interface HttpErrorDetails { headers?: Record<string, string>, audit?: AuditReason, isLogged?: boolean }
 
-/** A request that is refused with an HTTP status, outside any JSON-RPC call. The error handler, ours or the host application's, writes its body. */
+/**
+ * A request that is refused with an HTTP status, outside any JSON-RPC call. The error handler, ours or the host
+ * application's, writes its body.
+ */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   /** Stable, in the manner of Fastify's own codes; the text may change. */

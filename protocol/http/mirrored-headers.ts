@@ -61,7 +61,9 @@ function missingMirrors (headers: Headers, mirrors: Mirror[], args: Params): str
   return lacking.map(({ header }) => header)
 }
 
-/** The headers that a client puts on a request, names and values in turn: they repeat the method and what it is about. */
+/**
+ * The headers that a client puts on a request, names and values in turn: they repeat the method and what it is about.
+ */
 export function mirrorMessage (method: string, params: Params): string[] {
   const source = NAME_SOURCE[method]
   const name = source === undefined ? undefined : params[source]
@@ -97,7 +99,9 @@ function collect (schema: unknown, path: string[], mirrors: Mirror[]): void {
   if (isObject(schema.properties)) for (const [key, inner] of Object.entries(schema.properties)) collect(inner, [...path, key], mirrors)
 }
 
-/** How many annotations there are in all places where a schema can stand; data such as `default` or `enum` is not one. */
+/**
+ * How many annotations there are in all places where a schema can stand; data such as `default` or `enum` is not one.
+ */
 function count (schema: unknown): number {
   if (!isObject(schema)) return 0
   const inner = Object.entries(schema).flatMap(([keyword, value]) => {

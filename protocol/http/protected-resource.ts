@@ -1,6 +1,9 @@
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
-/** A server as its authorization server and its clients know it: lower-case scheme and host, nothing at the end that means nothing. */
+/**
+ * A server as its authorization server and its clients know it: lower-case scheme and host, nothing at the end that
+ * means nothing.
+ */
 export function canonicalResource (resource: string): string {
   const { origin, pathname, search } = new URL(resource)
   return origin + (pathname === '/' && search === '' ? '' : pathname + search)
@@ -12,14 +15,20 @@ export function audienceOf (resource: string): string[] {
   return [...new Set([resource, own, ...(new URL(own).pathname === '/' ? [`${own}/`] : [])])]
 }
 
-/** Where clients find the metadata: the well-known name goes before the path. Under a prefix of a host application it goes after that. */
+/**
+ * Where clients find the metadata: the well-known name goes before the path. Under a prefix of a host application it
+ * goes after that.
+ */
 export function metadataUrl (resource: string, hostPrefix = ''): string {
   const { origin, pathname, search } = new URL(resource)
   const path = pathname.startsWith(hostPrefix) ? pathname.slice(hostPrefix.length) : pathname
   return origin + hostPrefix + WELL_KNOWN + path.replace(/\/$/, '') + search
 }
 
-/** The paths at which the metadata are served, for an endpoint at that path. Below all but the first they are served for each view of the endpoint, too. */
+/**
+ * The paths at which the metadata are served, for an endpoint at that path. Below all but the first they are served for
+ * each view of the endpoint, too.
+ */
 export function metadataPaths (resource: string, endpoint: string, hostPrefix = ''): string[] {
   const own = new URL(metadataUrl(resource, hostPrefix)).pathname.slice(hostPrefix.length)
   return [...new Set([WELL_KNOWN, WELL_KNOWN + endpoint, own])]

@@ -11,7 +11,10 @@ export function cameThroughProxy ({ proxied, headers }: Pick<Channel, 'proxied' 
   return proxied === true || (headers !== undefined && isProxied(headers))
 }
 
-/** True when a proxy has added one of its headers to a request: `Forwarded`, `Via`, any `X-Forwarded-*`, or one of their like. */
+/**
+ * True when a proxy has added one of its headers to a request: `Forwarded`, `Via`, any `X-Forwarded-*`, or one of their
+ * like.
+ */
 export function isProxied (headers: Headers): boolean {
   for (const name in headers) if (NAMES.has(name) || name.startsWith('x-forwarded-')) return true
   return false

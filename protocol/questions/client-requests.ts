@@ -35,8 +35,9 @@ export interface QuestionObserver {
 const NO_ROUNDS: Rounds = { answers: {}, once: {} }
 
 /**
-* The questions of one call to its client. Where the revision knows requests to clients they are sent and awaited; where it does not,
- * the handler is ended with `InputRequired` and run again when the client comes back with the answers.
+ * The questions of one call to its client. Where the revision knows requests to clients they are sent and awaited;
+ * where it does not, the handler is ended with `InputRequired` and run again when the client comes back with the
+ * answers.
  */
 export class ClientRequests {
   readonly #call: Asker
@@ -80,8 +81,8 @@ export class ClientRequests {
   }
 
   /**
-   * Sends one request of an upstream server and settles with the answer; both are passed on as they are, and so is the client's
-   * error. The signal takes it back, as does the end of the call.
+   * Sends one request of an upstream server and settles with the answer; both are passed on as they are, and so is the
+   * client's error. The signal takes it back, as does the end of the call.
    */
   async forward (request: ClientRequest, wire: object | undefined, signal: AbortSignal): Promise<unknown> {
     this.#require(request)

@@ -7,7 +7,10 @@ const NAMES_CALLS = 'patchbay/questions'
 /** The key of `_meta` that has the id of that request. */
 export const REQUEST_ID = 'patchbay/requestId'
 
-/** The params of a question or log message with the id of the call in their `_meta`, for a client that declared that it wants it. */
+/**
+ * The params of a question or log message with the id of the call in their `_meta`, for a client that declared that it
+ * wants it.
+ */
 export function namingCall<P extends object | undefined> (params: P, { id, capabilities: { experimental } }: { readonly id: Id, readonly capabilities: Record<string, unknown> }): P | object {
   if (!isObject(experimental) || !(NAMES_CALLS in experimental)) return params
   const { _meta } = (params ?? {}) as { _meta?: object }

@@ -15,7 +15,10 @@ export interface Rounds {
   carried?: unknown
 }
 
-/** Everything a retry brings: earlier rounds from the sealed state, and new answers, which count with or without a state. */
+/**
+ * Everything a retry brings: earlier rounds from the sealed state, and new answers, which count with or without a
+ * state.
+ */
 export function readRounds (sealer: Sealer, method: string, params: Params, principal: string | undefined): Rounds {
   const { inputResponses = {}, requestState } = params
   if (!isObject(inputResponses)) throw errors.invalidParams('inputResponses must be an object')
@@ -28,7 +31,10 @@ export function writeRounds (sealer: Sealer, method: string, params: Params, pri
   return sealer.seal(PURPOSE, { ...rounds, bound: binding(method, params, principal), expires: Date.now() + lifetime })
 }
 
-/** The hash of a request without what changes between its rounds: a state is good for the same method with the same params by the same principal, and for nothing else. */
+/**
+ * The hash of a request without what changes between its rounds: a state is good for the same method with the same
+ * params by the same principal, and for nothing else.
+ */
 export function binding (method: string, params: Params, principal: string | undefined): string {
   const { _meta, inputResponses, requestState, ...own } = params
   return createHash('sha256').update(canonicalJson([method, principal ?? null, own])).digest('base64url')

@@ -3,7 +3,10 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const IV = 12
 const TAG = 16
 
-/** Values handed to clients for safe keeping: they can neither be read nor altered, and each is good for one purpose only. */
+/**
+ * Values handed to clients for safe keeping: they can neither be read nor altered, and each is good for one purpose
+ * only.
+ */
 export class Sealer {
   #key: Buffer
   #earlier: Buffer | undefined

@@ -2,7 +2,10 @@ import type { Annotations, CallToolResult, ContentBlock, ResourceContents } from
 import { isObject } from '../wire/json.js'
 import type { Features, Implementation } from './revision.js'
 
-/** Converts what an author wrote into what a revision can say. Nothing a client's revision does not know leaves the process. */
+/**
+ * Converts what an author wrote into what a revision can say. Nothing a client's revision does not know leaves the
+ * process.
+ */
 export const convert = { definition, implementation, content, contents, callResult, fits, sampling, progress }
 
 type Definition = Record<string, unknown>

@@ -5,7 +5,9 @@ import { convert } from './convert.js'
 import { hintsOf, leastHints } from './cache-hints.js'
 import type { CacheHints, Features, Revision } from './revision.js'
 
-/** Converts results of upstreams into what a revision can say. Blocks, members and `_meta` that we do not know survive. */
+/**
+ * Converts results of upstreams into what a revision can say. Blocks, members and `_meta` that we do not know survive.
+ */
 export const relayed = { callResult, promptResult, readResult, anyResult }
 
 type Result = Record<string, unknown>

@@ -8,7 +8,10 @@ export interface Revision {
   readonly batches: boolean
   /** An SSE reply may be let go and fetched again later (`retry`, a first event without data). */
   readonly polling: boolean
-  /** Bad arguments and a tool's `McpError` are `isError` results, so that the model can see them; a success says `isError: false`. */
+  /**
+   * Bad arguments and a tool's `McpError` are `isError` results, so that the model can see them; a success says
+   * `isError: false`.
+   */
   readonly errorsAsResults: boolean
   readonly unknownResource: number
   readonly unknownMethodStatus: number
@@ -27,7 +30,10 @@ export interface Revision {
 
 export interface CacheHints { ttlMs: number, cacheScope: 'public' | 'private' }
 
-/** How the server names itself: `info` as data, `stamp` as the JSON of a result's `_meta`; `instructions` are for the client's model. */
+/**
+ * How the server names itself: `info` as data, `stamp` as the JSON of a result's `_meta`; `instructions` are for the
+ * client's model.
+ */
 export interface Server { info: Implementation, instructions: string | undefined, stamp: string }
 
 export interface Implementation {

@@ -6,8 +6,9 @@ export type Fits = (value: unknown) => boolean
 type Json = Record<string, unknown>
 
 /**
- * Makes a quick check of a schema that has common keywords only; undefined for every other schema. A value that it accepts fits the
- * schema. One that it rejects may still fit, as with characters beyond the basic plane, and has to be checked by Ajv.
+ * Makes a quick check of a schema that has common keywords only; undefined for every other schema. A value that it
+ * accepts fits the schema. One that it rejects may still fit, as with characters beyond the basic plane, and has to be
+ * checked by Ajv.
  */
 export function fastCheck (schema: unknown, depth = 0): Fits | undefined {
   if (schema === true) return anything

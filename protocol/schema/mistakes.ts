@@ -18,7 +18,10 @@ const MOST_READ = 200
 /** A longer message about a pattern is not repeated to the client. */
 const MAX_PATTERN = 120
 
-/** A value with more elements, members and characters of keys than these is told its first mistake only: each error of Ajv has the whole path to it. */
+/**
+ * A value with more elements, members and characters of keys than these is told its first mistake only: each error of
+ * Ajv has the whole path to it.
+ */
 const MOST_VALUES = 1_000
 const MOST_KEY_TEXT = 16_384
 
@@ -78,7 +81,9 @@ export function readAjvError (error: AjvError, schema: object): DescribedMistake
   return { path: shorten(instancePath), message, sentence: `${where === '' ? 'it' : where} ${message}` }
 }
 
-/** A format says more to a person than the pattern that a schema library gives beside it; a long pattern says nothing. */
+/**
+ * A format says more to a person than the pattern that a schema library gives beside it; a long pattern says nothing.
+ */
 function messageOf ({ keyword, message = 'does not fit', schemaPath }: AjvError, schema: object): string {
   if (keyword !== 'pattern') return message
   const format = memberAt(schema, schemaPath.replace(/pattern$/, 'format'))

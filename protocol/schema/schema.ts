@@ -29,10 +29,16 @@ const DRAFT_2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/
 interface Engine { ajv: AjvClass, compiled: number }
 const engines = new Map<string, Engine>()
 
-/** An Ajv instance keeps all schemas it has compiled. It is replaced after this many, so that unused ones can be collected. */
+/**
+ * An Ajv instance keeps all schemas it has compiled. It is replaced after this many, so that unused ones can be
+ * collected.
+ */
 const GENERATION = 64
 
-/** A schema that is not valid, or refers outside itself, throws here. What is plain needs Ajv only to say what is wrong with a value. */
+/**
+ * A schema that is not valid, or refers outside itself, throws here. What is plain needs Ajv only to say what is wrong
+ * with a value.
+ */
 export function compile (schema: Schema): Check {
   return checkOf(schema, false, ({ text }) => text)
 }
@@ -42,7 +48,10 @@ export function compileForAll (schema: Schema): CheckAll {
   return checkOf(schema, true, wrong => wrong)
 }
 
-/** The JSON Schema of what a schema takes, or of what it makes of it. Throws a sentence about what to do if there is none. */
+/**
+ * The JSON Schema of what a schema takes, or of what it makes of it. Throws a sentence about what to do if there is
+ * none.
+ */
 export function jsonSchemaOf (schema: AnySchema, side: Side): Schema {
   if (isStandardSchema(schema)) return describeStandard(schema, side)
   refuseLookalike(schema)
@@ -77,7 +86,8 @@ function byAjv (dialect: Dialect, schema: Schema, suspect: boolean, allErrors: b
   return validate
 }
 
-// Ajv, and even more its schema of schemas, takes longer to load than the rest of a stdio launch, so it waits until it is needed.
+// Ajv, and even more its schema of schemas, takes longer to load than the rest of a stdio launch, so it waits until it
+// is needed.
 function engineFor (dialect: Dialect, suspect: boolean, allErrors: boolean): AjvClass {
   const key = `${dialect} ${suspect} ${allErrors}`
   const engine = engines.get(key)

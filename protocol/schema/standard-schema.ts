@@ -3,7 +3,10 @@ import { shorten } from '../wire/errors.js'
 import { isObject } from '../wire/json.js'
 import { listMistakes, segment, type DescribedMistake, type Wrong } from './mistakes.js'
 
-/** A schema that checks values, may change them, and can give JSON Schema, such as Zod's: https://standardschema.dev/json-schema */
+/**
+ * A schema that checks values, may change them, and can give JSON Schema, such as Zod's:
+ * https://standardschema.dev/json-schema
+ */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1
@@ -44,7 +47,10 @@ export function describeStandard (schema: StandardSchema, side: Side): Record<st
   }
 }
 
-/** Throws a sentence for an object that is no schema but holds some, as other libraries take it, and for a schema that is too old to be known. */
+/**
+ * Throws a sentence for an object that is no schema but holds some, as other libraries take it, and for a schema that
+ * is too old to be known.
+ */
 export function refuseLookalike (schema: unknown): void {
   if (isOldZod(schema)) throw new Error(`this Zod schema cannot describe itself as JSON Schema; ${remedyOf('zod')}`)
   const [inner] = isObject(schema) ? Object.values(schema).filter(value => isStandardSchema(value) || isOldZod(value)) : []

@@ -3,9 +3,15 @@ import type { SharedTail } from './result.js'
 
 export type Headers = Record<string, string | string[] | undefined>
 
-/** Somewhere messages can be written: a stdout, a socket, one HTTP reply, an SSE stream. Text in, bytes out; never throws. */
+/**
+ * Somewhere messages can be written: a stdout, a socket, one HTTP reply, an SSE stream. Text in, bytes out; never
+ * throws.
+ */
 export interface Channel {
-  /** False where only an answer can be sent, such as `POST /message`, or while too many streams are open; what is emitted there is dropped. */
+  /**
+   * False where only an answer can be sent, such as `POST /message`, or while too many streams are open; what is
+   * emitted there is dropped.
+   */
   readonly streams: boolean
   /** True where there could be a stream, if not so many were open. */
   readonly canStream?: boolean
@@ -17,7 +23,10 @@ export interface Channel {
   readonly headers?: Headers | undefined
   /** True where a proxy brought the connection that carries the messages. */
   readonly proxied?: boolean | undefined
-  /** Gets the error behind the internal error that is responded next, and undefined after that; only where the client may know it, in the same process. */
+  /**
+   * Gets the error behind the internal error that is responded next, and undefined after that; only where the client
+   * may know it, in the same process.
+   */
   setCause? (error: unknown): void
   /** Writes the response. `status` and `headers` are for HTTP; other transports ignore them. */
   respond (text: string, status: number, headers?: Record<string, string>): void
@@ -33,7 +42,10 @@ export interface Channel {
   isDetached? (): boolean
   /** There is no response: the message was a notification, or the call was cancelled. */
   end (): void
-  /** Lets the connection go while the call runs on; the client fetches the rest later. Only where replies can be resumed. */
+  /**
+   * Lets the connection go while the call runs on; the client fetches the rest later. Only where replies can be
+   * resumed.
+   */
   release? (retryMs: number): void
 }
 

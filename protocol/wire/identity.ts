@@ -30,7 +30,10 @@ export const ADMIN_SCOPE = 'admin'
 /** The scope that `/metrics` needs. */
 export const METRICS_SCOPE = 'metrics'
 
-/** True when all of the scopes are granted: each by its own name, by a broader one (`notes` for `notes:write`), or by `admin`. */
+/**
+ * True when all of the scopes are granted: each by its own name, by a broader one (`notes` for `notes:write`), or by
+ * `admin`.
+ */
 export function grants ({ scopes }: Identity, needed: readonly string[]): boolean {
   return scopes === 'all' || scopes.has(ADMIN_SCOPE) || needed.every(scope => grantingScopes(scope).some(name => scopes.has(name)))
 }

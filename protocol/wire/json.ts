@@ -13,14 +13,17 @@ export function parseJson (input: Uint8Array | string): unknown {
 }
 
 /**
- * Refuses what JSON allows but a program should not take: keys that reach prototypes, deep nesting, many members, numbers that do not fit.
- * Gives the number of values there are.
+ * Refuses what JSON allows but a program should not take: keys that reach prototypes, deep nesting, many members,
+ * numbers that do not fit. Gives the number of values there are.
  */
 export function inspect (value: unknown, limits: MessageLimits = LIMITS): number {
   return examine(value, limits).values
 }
 
-/** Checks a value against the limits. Where the limits let forbidden keys and numbers pass, `forbidden` says in words which is the first. */
+/**
+ * Checks a value against the limits. Where the limits let forbidden keys and numbers pass, `forbidden` says in words
+ * which is the first.
+ */
 export function examine (value: unknown, limits: MessageLimits): { readonly values: number, readonly forbidden: string | undefined } {
   const inspection = new Inspection(limits)
   inspection.visit(value, 1)
@@ -86,7 +89,10 @@ export function withoutByteOrderMark<T extends Uint8Array | string> (input: T): 
   return (input[0] === 0xef && input[1] === 0xbb && input[2] === 0xbf ? input.subarray(3) : input) as T
 }
 
-/** U+FFFD, which the decoder substitutes for invalid bytes. It is legal in text, too, so a text that has it is checked again. */
+/**
+ * U+FFFD, which the decoder substitutes for invalid bytes. It is legal in text, too, so a text that has it is checked
+ * again.
+ */
 const REPLACEMENT = '\ufffd'
 
 function utf8 (bytes: Uint8Array): string {

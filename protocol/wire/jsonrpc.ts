@@ -148,7 +148,8 @@ function response (id: Id | undefined, { result, error }: Record<string, unknown
   return { kind: 'response', id, error: { code: code as number, message, data } }
 }
 
-// Reading can fail in ways that are no fault of JSON: an option may allow nesting deeper than the stack, or texts longer than V8's.
+// Reading can fail in ways that are no fault of JSON: an option may allow nesting deeper than the stack, or texts
+// longer than V8's.
 function invalid (id: Id | undefined, error: unknown): Invalid {
   return { kind: 'invalid', id, error: isMcpError(error) ? error : errors.parse('the message is nested too deeply or too long to be read', error) }
 }

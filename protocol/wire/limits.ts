@@ -5,9 +5,14 @@ export interface MessageLimits {
   maxValues: number
   maxId: number
   maxBatch: number
-  /** True when a response is read even if it has keys that reach prototypes, or numbers that do not fit; `forbidden` of it says so. */
+  /**
+   * True when a response is read even if it has keys that reach prototypes, or numbers that do not fit; `forbidden` of
+   * it says so.
+   */
   allowsUnsafeKeys?: boolean
-  /** The option that bounds values and keys, where it is not `maxValues` and `maxKeys`; the depth is not an option then. */
+  /**
+   * The option that bounds values and keys, where it is not `maxValues` and `maxKeys`; the depth is not an option then.
+   */
   option?: 'maxUpstreamValues' | 'maxUpstreamListValues'
 }
 
@@ -41,6 +46,9 @@ export const LIMITS: Limits = {
   grace: 10_000
 }
 
-/** Limits of the contents of a message of an upstream. Its lists may be long, and one entry that is too deep for clients must not cost the others. */
+/**
+ * Limits of the contents of a message of an upstream. Its lists may be long, and one entry that is too deep for clients
+ * must not cost the others.
+ */
 export const upstreamLimits = (maxValues: number, option: 'maxUpstreamValues' | 'maxUpstreamListValues' = 'maxUpstreamValues'): MessageLimits =>
   ({ ...LIMITS, maxDepth: 4 * LIMITS.maxDepth, maxKeys: maxValues, maxValues, maxBatch: 1_000, allowsUnsafeKeys: true, option })

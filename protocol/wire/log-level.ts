@@ -9,7 +9,10 @@ export const isLogLevel = (value: unknown): value is LogLevel => (LEVELS as read
 
 export const atLeast = (level: LogLevel, floor: LogLevel): boolean => LEVELS.indexOf(level) >= LEVELS.indexOf(floor)
 
-/** Makes a value that JSON can write: others are put into words, because a log line must not fail the call that writes it. */
+/**
+ * Makes a value that JSON can write: others are put into words, because a log line must not fail the call that writes
+ * it.
+ */
 export function loggable (data: unknown): unknown {
   if (data instanceof Error) return data.message
   try {

@@ -4,7 +4,10 @@ export type RefusalReason = 'rate' | 'tool_rate' | 'in_flight' | 'pressure' | 'd
 /** One refusal; `status` is that of the HTTP reply, where there is one. */
 export interface Refusal { readonly reason: RefusalReason, readonly status?: number | undefined }
 
-/** An error that crosses the wire. Anything else a handler throws reaches the client as an internal error with a correlation id. */
+/**
+ * An error that crosses the wire. Anything else a handler throws reaches the client as an internal error with a
+ * correlation id.
+ */
 export class McpError extends Error {
   override readonly name = 'McpError'
   /** The HTTP status, where the request itself is at fault and not what it asked for. */

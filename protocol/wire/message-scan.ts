@@ -14,8 +14,8 @@ const SHORT = 64
 export const needsScan = (size: number, { maxValues }: MessageLimits): boolean => size > 2 * maxValues
 
 /**
- * The error for the first limit that a message exceeds, found by counting in its bytes before they are parsed; undefined when it exceeds
- * none. It does not check that the bytes are JSON.
+ * The error for the first limit that a message exceeds, found by counting in its bytes before they are parsed;
+ * undefined when it exceeds none. It does not check that the bytes are JSON.
  */
 export function findExceededLimit (bytes: Buffer, start: number, end: number, { maxValues, maxKeys, maxDepth, option }: MessageLimits): McpError | undefined {
   let values = 1
@@ -38,15 +38,18 @@ export function findExceededLimit (bytes: Buffer, start: number, end: number, { 
 }
 
 /**
- * The JSON text of the id of a request that is not read otherwise; undefined for what has none, or no method: the id of a response is one
- * of the server's own.
+ * The JSON text of the id of a request that is not read otherwise; undefined for what has none, or no method: the id of
+ * a response is one of the server's own.
  */
 export function scanRequestId (bytes: Buffer, start: number, end: number): string | undefined {
   const { id, hasMethod } = scanEnvelope(bytes, start, end)
   return hasMethod ? id : undefined
 }
 
-/** The id, as JSON text, and whether there is a method, of a message that is not read otherwise, or of which only the beginning is there. */
+/**
+ * The id, as JSON text, and whether there is a method, of a message that is not read otherwise, or of which only the
+ * beginning is there.
+ */
 export function scanEnvelope (bytes: Buffer, start: number, end: number): { id: string | undefined, hasMethod: boolean } {
   let id: string | undefined
   let hasMethod = false

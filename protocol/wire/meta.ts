@@ -10,7 +10,10 @@ export const META = {
   serverInfo: 'io.modelcontextprotocol/serverInfo'
 } as const
 
-/** The keys of `_meta` that gateways of ours use with each other: a client says that it is one, and is told over which hops what it lists may come. */
+/**
+ * The keys of `_meta` that gateways of ours use with each other: a client says that it is one, and is told over which
+ * hops what it lists may come.
+ */
 export const GATEWAY_META = { gateway: 'patchbay/gateway', hops: 'patchbay/hops' } as const
 
 type Meta = Readonly<Record<string, unknown>>

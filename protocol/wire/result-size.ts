@@ -1,11 +1,15 @@
-/** The longest list that is written: JSON takes seconds, or for ever, for one that is longer, also where nothing is in it. */
+/**
+ * The longest list that is written: JSON takes seconds, or for ever, for one that is longer, also where nothing is in
+ * it.
+ */
 const LONGEST = 1_000_000
 /** How many values are looked at: enough for all of an ordinary result, and no second walk through a large one. */
 const LOOKED_AT = 256
 
 /**
- * Throws for a value that would keep the process busy for long before it is JSON: a list, or an array of bytes, of more than a million
- * elements, such as `new Array(2 ** 32 - 1)`. It looks at the value itself and at the first values in it.
+ * Throws for a value that would keep the process busy for long before it is JSON: a list, or an array of bytes, of more
+ * than a million elements, such as `new Array(2 ** 32 - 1)`. It looks at the value itself and at the first values in
+ * it.
  */
 export function checkLengths (value: unknown): void {
   if (typeof value === 'object' && value !== null) look(value, LOOKED_AT)

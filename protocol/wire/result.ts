@@ -9,7 +9,10 @@ export class PreparedResult {
     Object.freeze(this)
   }
 
-  /** The rest of each response that carries it, after the id. Encoded once, so `encode` has to give the same text each time. */
+  /**
+   * The rest of each response that carries it, after the id. Encoded once, so `encode` has to give the same text each
+   * time.
+   */
   tail (encode: (result: PreparedResult) => string): SharedTail {
     this.#tail ??= new SharedTail(`,"result":${encode(this)}}`)
     return this.#tail

@@ -12,8 +12,9 @@ export interface OAuthLogin {
 }
 
 /**
- * The client that the console is to the authorization server: the one that is registered there, or else the URL of a Client ID Metadata Document
- * that is served here. Its URLs are those of the resource, which is how clients see this gateway, also behind a proxy.
+ * The client that the console is to the authorization server: the one that is registered there, or else the URL of a
+ * Client ID Metadata Document that is served here. Its URLs are those of the resource, which is how clients see this
+ * gateway, also behind a proxy.
  */
 export function loginOf ({ resource, consoleClientId }: ConsoleOAuth, base: string, hostPrefix = ''): OAuthLogin {
   const redirectUri = pageUrl(new URL(resource), base)

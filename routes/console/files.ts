@@ -54,7 +54,10 @@ type Encoding = 'br' | 'gzip'
 /** A weight from 0 to 1. https://www.rfc-editor.org/rfc/rfc9110#section-12.4.2 */
 const WEIGHT = /^q=(0(?:\.\d*)?|1(?:\.0*)?)$/
 
-/** The encoding of the reply to a request with this `Accept-Encoding`: the one with the greater weight, of two the smaller; undefined if neither is accepted. */
+/**
+ * The encoding of the reply to a request with this `Accept-Encoding`: the one with the greater weight, of two the
+ * smaller; undefined if neither is accepted.
+ */
 export function encodingFor (accepted: string | string[] | undefined): Encoding | undefined {
   const weights = new Map(String(accepted ?? '').toLowerCase().split(',').map(readWeight))
   const [br, gzip] = (['br', 'gzip'] as const).map(name => weights.get(name) ?? weights.get('*') ?? 0) as [number, number]

@@ -1,4 +1,7 @@
-/** The headers of the console: it loads and runs nothing but its own files, is in no frame, and speaks to this gateway and the issuer of its tokens alone. */
+/**
+ * The headers of the console: it loads and runs nothing but its own files, is in no frame, and speaks to this gateway
+ * and the issuer of its tokens alone.
+ */
 export function securityHeaders (issuer: string | undefined): Record<string, string> {
   return {
     'content-security-policy': policy(issuer === undefined ? [] : [new URL(issuer).origin]),

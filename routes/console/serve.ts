@@ -14,7 +14,10 @@ export function serveFile (file: ConsoleFile, headers: Headers): Route['handler'
   return async (request, reply) => await send(file, headers, FOREVER, request, reply)
 }
 
-/** The page names its files relative to itself, so it needs the slash; a relative redirect is right behind a proxy that serves another path, too. */
+/**
+ * The page names its files relative to itself, so it needs the slash; a relative redirect is right behind a proxy that
+ * serves another path, too.
+ */
 export function servePage (file: ConsoleFile, headers: Headers): Route['handler'] {
   return async (request, reply) => {
     const [path = ''] = request.url.split('?', 1)

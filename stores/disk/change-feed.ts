@@ -6,14 +6,18 @@ interface Change { space: string, key: string }
 interface Row extends Change { number: number, writer: string }
 
 const POLL_MS = 200
-/** Changes are stored for so long, and the latest so many in any case: the clock may have been set before other processes have read them. */
+/**
+ * Changes are stored for so long, and the latest so many in any case: the clock may have been set before other
+ * processes have read them.
+ */
 const STORED_MS = 60_000
 const STORED_COUNT = 1_000
 const TRIM_EVERY = 1_000
 
 /**
- * Announces changes: those of this process at their commit, those of others within `POLL_MS`. Every change is a row that is written in the
- * transaction that makes it. Polling is cheap: `PRAGMA data_version` changes when another process has committed.
+ * Announces changes: those of this process at their commit, those of others within `POLL_MS`. Every change is a row
+ * that is written in the transaction that makes it. Polling is cheap: `PRAGMA data_version` changes when another
+ * process has committed.
  */
 export class ChangeFeed {
   readonly #sql: Record<'note' | 'trim' | 'version' | 'since', Statement>

@@ -11,7 +11,10 @@ import { Listeners } from '../../lib/listeners.js'
 const CHECK_MS = 1_000
 const GONE = 'the data file was removed or replaced: start the gateway again'
 
-/** How much free space a successful write proves. A failure is over after a write at least as large as the one that failed. */
+/**
+ * How much free space a successful write proves. A failure is over after a write at least as large as the one that
+ * failed.
+ */
 export const WRITE_SIZE = { update: 0, event: 1, value: 2 } as const
 export type WriteSize = typeof WRITE_SIZE[keyof typeof WRITE_SIZE]
 
@@ -31,7 +34,10 @@ export class DiskConnection {
   readonly #changeListeners = new Listeners<Parameters<ChangeListener>>()
   readonly #newsListeners = new Listeners<News>()
   readonly #failureListeners = new Listeners<[]>()
-  /** The largest write of the transaction, -1 if there is none; the latest attempt; and the size that ends the present failure. */
+  /**
+   * The largest write of the transaction, -1 if there is none; the latest attempt; and the size that ends the present
+   * failure.
+   */
   #written = -1
   #attempted: WriteSize = WRITE_SIZE.update
   #needed: number = WRITE_SIZE.update

@@ -8,7 +8,10 @@ import { describeFailure } from './failure.js'
 
 const FILE = 'patchbay.db'
 const APPLICATION = 0x50425931
-/** How long SQLite waits for a lock of another process, in milliseconds: at start, and later, when it would block the event loop. */
+/**
+ * How long SQLite waits for a lock of another process, in milliseconds: at start, and later, when it would block the
+ * event loop.
+ */
 const BUSY_TIMEOUT = { start: 2_000, later: 10 }
 /** Up to this size the whole file is checked at start; damage of a larger one shows when it is read. */
 const MAX_CHECKED = 16 * 1024 * 1024
@@ -93,7 +96,8 @@ function connect (file: string): Database {
   return db
 }
 
-// After the upgrade, which may need more pages than a file near its limit has left. SQLite never sets the limit below the present size.
+// After the upgrade, which may need more pages than a file near its limit has left. SQLite never sets the limit below
+// the present size.
 function limitSize (db: Database, maxSize: number): void {
   db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxSize / pragma<number>(db, 'page_size')))}`)
 }

@@ -9,7 +9,10 @@ const UPGRADE_TIMEOUT = 30_000
 
 const SUBSCRIPTIONS = 'CREATE TABLE subscriptions (session TEXT NOT NULL, uri TEXT NOT NULL, PRIMARY KEY (session, uri)) STRICT, WITHOUT ROWID;'
 
-/** The processes that use the file, until when each counts as alive on the machine's monotonic clock, and messages to them. */
+/**
+ * The processes that use the file, until when each counts as alive on the machine's monotonic clock, and messages to
+ * them.
+ */
 const NODES = `
   CREATE TABLE nodes (id TEXT PRIMARY KEY, address TEXT NOT NULL, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE messages (number INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, sender TEXT NOT NULL, text TEXT NOT NULL) STRICT;
@@ -18,7 +21,10 @@ const NODES = `
 /** Which sessions a principal has. Its name is JSON, because it may hold what is not valid UTF-8. */
 const PRINCIPALS = 'CREATE INDEX principals ON sessions (principal, expires) WHERE principal IS NOT NULL;'
 
-/** The tables of a new file. Subscriptions are rows with the URI as JSON, because a URI may hold what is not valid UTF-8. */
+/**
+ * The tables of a new file. Subscriptions are rows with the URI as JSON, because a URI may hold what is not valid
+ * UTF-8.
+ */
 export const SCHEMA = `
   CREATE TABLE entries (space TEXT NOT NULL, key TEXT NOT NULL, expires INTEGER, value TEXT NOT NULL, UNIQUE (space, key)) STRICT;
   CREATE INDEX expiring ON entries (space, expires) WHERE expires IS NOT NULL;
@@ -46,8 +52,8 @@ export function formatOf (db: Database): number {
 }
 
 /**
- * Brings a file of an earlier format to today's, in one transaction. Of several processes that begin at once, one does it and the
- * others wait. A file of an unknown format stays as it is.
+ * Brings a file of an earlier format to today's, in one transaction. Of several processes that begin at once, one does
+ * it and the others wait. A file of an unknown format stays as it is.
  */
 export function upgrade (db: Database): void {
   if (STEPS[formatOf(db)] === undefined) return
@@ -84,7 +90,9 @@ function renameStored (db: Database): void {
   changeRecords(db, (_id, { greeted, ...rest }) => greeted === undefined ? undefined : { ...rest, initialized: greeted })
 }
 
-/** In format 3 a session had an owner. Owners of that time have ended, so that the next node takes over what they left. */
+/**
+ * In format 3 a session had an owner. Owners of that time have ended, so that the next node takes over what they left.
+ */
 function addNodes (db: Database): void {
   db.exec('ALTER TABLE sessions RENAME COLUMN owner TO home')
   db.exec('ALTER TABLE sessions DROP COLUMN node_address')

@@ -9,7 +9,10 @@ type Outcome = { value: unknown } | { error: Error }
 
 /** The most writes of one transaction; the event loop continues after each. */
 const MAX_GROUP = 500
-/** How long a write waits while another process has the file locked, and how often it is tried meanwhile, in milliseconds. */
+/**
+ * How long a write waits while another process has the file locked, and how often it is tried meanwhile, in
+ * milliseconds.
+ */
 const LOCK = { timeout: 2_000, retry: 50 }
 
 export interface GroupCommitEvents {
@@ -22,9 +25,9 @@ export interface GroupCommitEvents {
 }
 
 /**
- * Runs the writes of one turn of the event loop in one transaction, in order. Each is acknowledged after the commit, and after the commit of
- * what listeners wrote because of it. A write that fails does not affect the others. While another process has the file locked, writes wait in
- * order and the event loop continues.
+ * Runs the writes of one turn of the event loop in one transaction, in order. Each is acknowledged after the commit,
+ * and after the commit of what listeners wrote because of it. A write that fails does not affect the others. While
+ * another process has the file locked, writes wait in order and the event loop continues.
  */
 export class GroupCommit {
   readonly #db: Database

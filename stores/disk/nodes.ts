@@ -12,8 +12,9 @@ const LEASE = 15_000
 const RENEW_EVERY = 5_000
 
 /**
- * The processes that use the file. A node writes that it is alive from its first session on. Expiries are on the machine's monotonic clock, which
- * all its processes share and which cannot be set; after a restart of the machine it begins again, so an expiry too far ahead has passed.
+ * The processes that use the file. A node writes that it is alive from its first session on. Expiries are on the
+ * machine's monotonic clock, which all its processes share and which cannot be set; after a restart of the machine it
+ * begins again, so an expiry too far ahead has passed.
  */
 export class DiskNodes implements Nodes {
   readonly self = randomToken(6, 'hex')
@@ -77,7 +78,10 @@ export class DiskNodes implements Nodes {
     this.#timer ??= setInterval(() => { this.#renew() }, RENEW_EVERY).unref()
   }
 
-  /** To be called inside a write: forgets the nodes that have died, and all others at this address, where only one process can listen. */
+  /**
+   * To be called inside a write: forgets the nodes that have died, and all others at this address, where only one
+   * process can listen.
+   */
   removeDead (address: string): void {
     this.#sql.removeAt.run(address, this.self)
     this.#sql.removeDead.run(machineTime(), machineTime() + LEASE, this.self)
@@ -97,7 +101,8 @@ export class DiskNodes implements Nodes {
     this.#disk.write(() => { if (this.#timer !== undefined) this.#renewLease() }).catch(() => {})
   }
 
-  // Another node may have removed this one: a process that was stopped for longer than its lease counts as dead until it continues.
+  // Another node may have removed this one: a process that was stopped for longer than its lease counts as dead until
+  // it continues.
   #renewLease (): void {
     this.#sql.join.run(this.self, this.#address, machineTime() + LEASE)
   }

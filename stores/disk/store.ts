@@ -6,8 +6,8 @@ import { DiskSessions } from './sessions.js'
 import { DiskValues } from './values.js'
 
 /**
- * A store in one SQLite file in a folder. Acknowledged writes survive a crash of the process; several processes can use one folder and see
- * each other's changes. Throws a sentence about the folder if it cannot be used.
+ * A store in one SQLite file in a folder. Acknowledged writes survive a crash of the process; several processes can use
+ * one folder and see each other's changes. Throws a sentence about the folder if it cannot be used.
  */
 export function diskStore (folder: string, maxSize: number): Store {
   const disk = new DiskConnection(openFile(folder, maxSize))

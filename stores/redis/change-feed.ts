@@ -14,8 +14,8 @@ const BEFORE_ALL = '0-0'
 type Item = [id: string, fields: string[]]
 
 /**
- * Changes of values, as a stream in Redis: each node reads on where it was, also after it has lost its connection. It has a connection of its own,
- * because a read that waits holds up all others.
+ * Changes of values, as a stream in Redis: each node reads on where it was, also after it has lost its connection. It
+ * has a connection of its own, because a read that waits holds up all others.
  */
 export class ChangeFeed {
   readonly #write: RedisLink
@@ -53,7 +53,9 @@ export class ChangeFeed {
     return this.#listeners.add(listener)
   }
 
-  /** Adds a listener for when changes were missed, because Redis no longer has them; returns a function that removes it. */
+  /**
+   * Adds a listener for when changes were missed, because Redis no longer has them; returns a function that removes it.
+   */
   onGap (listener: () => void): () => void {
     return this.#gaps.add(listener)
   }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * The names of keys and channels. The part in braces decides the slot in a Redis Cluster: all keys that one script uses have the same.
+ * The names of keys and channels. The part in braces decides the slot in a Redis Cluster: all keys that one script uses
+ * have the same.
  */
 export class Keys {
   readonly #prefix: string

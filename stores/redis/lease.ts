@@ -6,7 +6,10 @@ import type { RedisConnection } from './connection.js'
 export const LEASE = 15_000
 export const RENEW_EVERY = 3_000
 
-/** The state of a lease when it was renewed: it was there, or Redis has lost it, or another process with the same id has one. */
+/**
+ * The state of a lease when it was renewed: it was there, or Redis has lost it, or another process with the same id has
+ * one.
+ */
 export type Renewed = 'kept' | 'lost' | 'shared'
 
 /** A key that says that this node is alive, until it expires. */

@@ -16,8 +16,8 @@ export const MAX_PUBLISHED = 65_536
 const MAX_HEAD = 1_024
 
 /**
- * How often, and after how many milliseconds, we look for the connection of a node that did not renew its lease. When Redis, or the whole machine,
- * stood still, all leases are old and all nodes connect again, not all at the same time.
+ * How often, and after how many milliseconds, we look for the connection of a node that did not renew its lease. When
+ * Redis, or the whole machine, stood still, all leases are old and all nodes connect again, not all at the same time.
  */
 const LOOKS = 3
 const LOOK_AGAIN_AFTER = 500
@@ -75,12 +75,18 @@ export class RedisNodes implements Nodes {
     return this.#notices.add(listener)
   }
 
-  /** Adds a listener for when messages may have been missed, or Redis has lost writes. Returns a function that removes it. */
+  /**
+   * Adds a listener for when messages may have been missed, or Redis has lost writes. Returns a function that removes
+   * it.
+   */
   onGap (listener: () => void): () => void {
     return this.#gaps.add(listener)
   }
 
-  /** By its lease; a process that has died, so that its connection is gone, is known soon after it should have renewed that. */
+  /**
+   * By its lease; a process that has died, so that its connection is gone, is known soon after it should have renewed
+   * that.
+   */
   async isAlive (node: string): Promise<boolean> {
     if (node === this.self) return true
     for (let looks = 1; ; looks++) {
@@ -92,7 +98,10 @@ export class RedisNodes implements Nodes {
     }
   }
 
-  /** Another node that sends a message after this settles is told at once that no node received it, however late Redis closes the connection. */
+  /**
+   * Another node that sends a message after this settles is told at once that no node received it, however late Redis
+   * closes the connection.
+   */
   async close (): Promise<void> {
     clearInterval(this.#timer)
     await this.#redis.link.unsubscribe().catch(() => {})

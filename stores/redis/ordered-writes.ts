@@ -2,7 +2,10 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { withTimeout } from '../../lib/time.js'
 import { errors } from '../../protocol/wire/errors.js'
 
-/** Runs the script of a write. Both arguments are numbers of writes: of this one, and of the one before it that has no reply yet, or 0. */
+/**
+ * Runs the script of a write. Both arguments are numbers of writes: of this one, and of the one before it that has no
+ * reply yet, or 0.
+ */
 export type SendWrite = (number: string, previous: string) => Promise<unknown>
 
 interface Write {
@@ -27,8 +30,9 @@ const RETRY_EVERY = 20
 const MAX_SIZE = 64 * 1_048_576
 
 /**
- * The writes to each stream in the order in which they were begun, each made once, also when the connection fails and it is not known which of
- * them Redis has made. All are sent at once. A script knows by the numbers of the writes which it has made, and refuses one that comes early.
+ * The writes to each stream in the order in which they were begun, each made once, also when the connection fails and
+ * it is not known which of them Redis has made. All are sent at once. A script knows by the numbers of the writes which
+ * it has made, and refuses one that comes early.
  */
 export class OrderedWrites {
   readonly #isReady: () => boolean
@@ -41,7 +45,10 @@ export class OrderedWrites {
     this.#isReady = isReady
   }
 
-  /** The reply. Rejects when Redis refuses the write, or does not reply for `timeout` milliseconds; it may be made later then. */
+  /**
+   * The reply. Rejects when Redis refuses the write, or does not reply for `timeout` milliseconds; it may be made later
+   * then.
+   */
   async write (stream: string, send: SendWrite, size: number, timeout: number): Promise<unknown> {
     if (this.#size > 0 && this.#size + size > MAX_SIZE) throw errors.storage('too many events wait for Redis')
     const { promise, write } = this.#begin(stream, send, size)
@@ -81,7 +88,10 @@ export class OrderedWrites {
     if (queue[0] === write) void this.#sendAgain(stream, queue, write)
   }
 
-  /** Only the first of a stream is sent again, when those before it have their replies; not twice at once, when later ones get theirs meanwhile. */
+  /**
+   * Only the first of a stream is sent again, when those before it have their replies; not twice at once, when later
+   * ones get theirs meanwhile.
+   */
   async #sendAgain (stream: string, queue: Write[], write: Write): Promise<void> {
     if (write.isSentAgain === true) return
     write.isSentAgain = true

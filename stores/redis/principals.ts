@@ -2,7 +2,10 @@ import type { RedisConnection } from './connection.js'
 import type { Keys } from './keys.js'
 import { ADD_TO_PRINCIPAL, TOUCH_OF_PRINCIPAL } from './scripts/principals.js'
 
-/** How many sessions each principal has at all nodes. They are counted beside the sessions, so for a moment the number may be wrong. */
+/**
+ * How many sessions each principal has at all nodes. They are counted beside the sessions, so for a moment the number
+ * may be wrong.
+ */
 export class RedisPrincipals {
   readonly #redis: RedisConnection
   readonly #keys: Keys

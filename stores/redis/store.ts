@@ -15,7 +15,10 @@ export interface RedisStoreOptions {
   node?: string
 }
 
-/** A store in Redis, which makes this process a node beside others that use it. Does not throw if Redis cannot be reached. */
+/**
+ * A store in Redis, which makes this process a node beside others that use it. Does not throw if Redis cannot be
+ * reached.
+ */
 export async function redisStore (url: string, prefix: string, { onWarning = () => {}, node }: RedisStoreOptions = {}): Promise<Store> {
   const failureListeners = new Listeners<[]>()
   const warn = once(onWarning)

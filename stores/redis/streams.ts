@@ -8,7 +8,10 @@ import { APPEND, ATTACH, END_STREAM, FINISH, IS_READER, MARK_SEEN, OPEN, READ_EV
 import type { Script } from './scripts/script.js'
 import { OrderedWrites } from './ordered-writes.js'
 
-/** For how long a write is sent again, in milliseconds; and after which time a client that is connected here gets an event that is not stored yet. */
+/**
+ * For how long a write is sent again, in milliseconds; and after which time a client that is connected here gets an
+ * event that is not stored yet.
+ */
 const RETRY_FOR = 10_000
 const LATE = 400
 /** For how long a read is sent again while Redis cannot be reached, and how often. */

@@ -8,7 +8,10 @@ import type { Keys } from './keys.js'
 import { DELETE, GET, INCREMENT, LIST, PUT, TAKE } from './scripts/values.js'
 import type { Script } from './scripts/script.js'
 
-/** How many keys one script looks at, and about how many characters of values it returns: Redis does nothing else meanwhile. */
+/**
+ * How many keys one script looks at, and about how many characters of values it returns: Redis does nothing else
+ * meanwhile.
+ */
 const LIST_BATCH = 1_000
 const LIST_TEXT = '1048576'
 

@@ -44,7 +44,10 @@ const HINTS: Partial<Record<Session, string>> = {
   wayland: 'Run wl-paste in the same session to see why'
 }
 
-/** The desktop session: `none` is Linux without a display, `other` a system whose clipboard needs none (macOS, Windows, WSL). */
+/**
+ * The desktop session: `none` is Linux without a display, `other` a system whose clipboard needs none (macOS, Windows,
+ * WSL).
+ */
 export type Session = 'x11' | 'wayland' | 'none' | 'other'
 
 export function sessionOf (platform: string, env: Environment, release: string): Session {

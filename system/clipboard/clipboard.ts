@@ -7,7 +7,10 @@ import { Xsel, type ClipboardBackend } from './xsel.js'
 /** The longest text that is read or written, in characters (code points). */
 export const MAX_TEXT = 1_048_576
 
-/** The clipboard of this machine. Calls run one after the other; each fails with a `ClipboardError`, or with the reason of its signal. */
+/**
+ * The clipboard of this machine. Calls run one after the other; each fails with a `ClipboardError`, or with the reason
+ * of its signal.
+ */
 export class Clipboard {
   readonly #semaphore = new Semaphore(1)
   readonly #xsel = new Xsel(clipboardy)

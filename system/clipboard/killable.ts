@@ -17,7 +17,10 @@ subscribe('child_process', message => {
   if (job.signal.aborted) queueMicrotask(() => child.kill('SIGKILL'))
 })
 
-/** Runs work that starts processes and takes no signal: when the signal aborts, the processes are killed and its reason is thrown. */
+/**
+ * Runs work that starts processes and takes no signal: when the signal aborts, the processes are killed and its reason
+ * is thrown.
+ */
 export async function killable<T> (work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   const job: Job = { signal, children: new Set() }

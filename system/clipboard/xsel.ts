@@ -15,9 +15,9 @@ const RETRY_INTERVAL = 10
 const LONG = 1_000
 
 /**
- * Works around two defects of xsel. It goes to the background before it owns the clipboard, so that a read at once may return the previous
- * text. And when it transfers a long text to a program that ends at once, as xsel itself does, it may crash and lose the text:
- * https://github.com/kfish/xsel/issues/33. Only a digest of the text is stored.
+ * Works around two defects of xsel. It goes to the background before it owns the clipboard, so that a read at once may
+ * return the previous text. And when it transfers a long text to a program that ends at once, as xsel itself does, it
+ * may crash and lose the text: https://github.com/kfish/xsel/issues/33. Only a digest of the text is stored.
  */
 export class Xsel {
   readonly #backend: ClipboardBackend

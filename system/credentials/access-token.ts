@@ -14,7 +14,10 @@ const MAX_SUBJECT = 1_024
 const MAX_LOGGED = 256
 const TYPES = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt'])
 
-/** Verifies access tokens that are signed JWTs. A valid one is cached by its digest for some minutes, never beyond its expiry. */
+/**
+ * Verifies access tokens that are signed JWTs. A valid one is cached by its digest for some minutes, never beyond its
+ * expiry.
+ */
 export class AccessTokens {
   readonly #trust: Trust
   readonly #keys: JWTVerifyGetKey
@@ -29,7 +32,9 @@ export class AccessTokens {
     this.#now = now
   }
 
-  /** The holder of a token. Rejects with `CredentialRefused`, or `CredentialUnknowable` if it cannot be verified now. */
+  /**
+   * The holder of a token. Rejects with `CredentialRefused`, or `CredentialUnknowable` if it cannot be verified now.
+   */
   verify (token: string, digest: Buffer): Holder | Promise<Holder> {
     const key = digest.toString('base64')
     const known = this.#known.get(key)

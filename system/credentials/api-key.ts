@@ -59,8 +59,8 @@ export class ApiKeys {
   }
 
   /**
-   * Replaces the list of keys. A key that stays keeps its holder, which gets the new scopes and expiry; the holder of a removed key expires.
-   * Throws like the constructor, and then nothing has changed.
+   * Replaces the list of keys. A key that stays keeps its holder, which gets the new scopes and expiry; the holder of a
+   * removed key expires. Throws like the constructor, and then nothing has changed.
    */
   replace (listed: ListedKey[]): KeyChanges {
     const next = keysOf(listed)

@@ -30,7 +30,10 @@ export class Authority {
   readonly #tokens: AccessTokens | undefined
   readonly #keys: RemoteKeys | undefined
   readonly #closing: AbortController
-  /** False if neither keys nor an issuer were set at start. It does not change: a gateway whose last key is removed refuses all callers. */
+  /**
+   * False if neither keys nor an issuer were set at start. It does not change: a gateway whose last key is removed
+   * refuses all callers.
+   */
   readonly exists: boolean
 
   constructor (apiKeys: ApiKeys, closing: AbortController, issuer: Issuer | undefined) {
@@ -46,7 +49,10 @@ export class Authority {
     return this.#apiKeys.replace(listed)
   }
 
-  /** The holder of a credential, without a promise where possible. Throws or rejects with `CredentialRefused` or `CredentialUnknowable`. */
+  /**
+   * The holder of a credential, without a promise where possible. Throws or rejects with `CredentialRefused` or
+   * `CredentialUnknowable`.
+   */
   recognise (credential: string): Holder | Promise<Holder> {
     const digest = digestOf(credential)
     const holder = this.#apiKeys.find(digest)
@@ -56,7 +62,10 @@ export class Authority {
     return holder
   }
 
-  /** The id of the API key of an identity, by which every node that lists the key finds its holder; undefined where it is of none. */
+  /**
+   * The id of the API key of an identity, by which every node that lists the key finds its holder; undefined where it
+   * is of none.
+   */
   idOf (identity: object): string | undefined {
     return this.#apiKeys.idOf(identity)
   }

@@ -4,7 +4,10 @@ export type RefusalReason =
   'unknown_key' | 'expired_key' | 'unknown_credential' |
   'expired_token' | 'wrong_audience' | 'wrong_issuer' | 'wrong_signature' | 'unknown_signing_key' | 'invalid_token'
 
-/** A credential that is refused. The message is for the caller and reveals nothing; `reason`, `detail` and `cause` are for the log. */
+/**
+ * A credential that is refused. The message is for the caller and reveals nothing; `reason`, `detail` and `cause` are
+ * for the log.
+ */
 export class CredentialRefused extends Error {
   override readonly name = 'CredentialRefused'
   readonly reason: RefusalReason

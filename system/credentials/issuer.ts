@@ -22,7 +22,10 @@ export function reasonOf (error: unknown): string {
   return cause instanceof Error ? `${message} (${cause.message})` : message
 }
 
-/** RFC 8414 puts the well-known name before the path of the issuer, OpenID Connect after it; some servers put OpenID's name before it. */
+/**
+ * RFC 8414 puts the well-known name before the path of the issuer, OpenID Connect after it; some servers put OpenID's
+ * name before it.
+ */
 function metadataUrls ({ origin, pathname }: URL): URL[] {
   const path = pathname.replace(/\/$/, '')
   const paths = [`/.well-known/oauth-authorization-server${path}`, `/.well-known/openid-configuration${path}`, `${path}/.well-known/openid-configuration`]

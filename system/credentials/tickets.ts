@@ -49,7 +49,8 @@ export class Tickets<T> {
   }
 
   #sweep (now: number): void {
-    // They are in the order of issue, and so nearly in the order of expiry; one that expires early is removed a little later.
+    // They are in the order of issue, and so nearly in the order of expiry; one that expires early is removed a little
+    // later.
     for (const [key, issued] of this.#issued) {
       if (issued.until > now) return
       this.#forget(key, issued)

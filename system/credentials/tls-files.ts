@@ -5,7 +5,10 @@ import { createSecureContext } from 'node:tls'
 /** The names of two PEM files: the private key, and the certificate with those that it was signed with. */
 export interface TlsFiles { key: string, cert: string }
 
-/** Reads the key and the certificate of a server. Throws a sentence that names the file at fault, also if they do not belong together. */
+/**
+ * Reads the key and the certificate of a server. Throws a sentence that names the file at fault, also if they do not
+ * belong together.
+ */
 export function readTls (files: TlsFiles): { key: Buffer, cert: Buffer } {
   const pair = { key: read(files, 'key'), cert: read(files, 'cert') }
   const key = parseKey(files.key, pair.key)

@@ -1,10 +1,16 @@
 const WINDOW = 60_000
 const MAX_ADDRESSES = 10_000
 
-/** By how many the wrong credentials of an address exceed the limit in its present minute, and the milliseconds until that ends. */
+/**
+ * By how many the wrong credentials of an address exceed the limit in its present minute, and the milliseconds until
+ * that ends.
+ */
 export interface Excess { beyond: number, ms: number }
 
-/** Counts wrong credentials per address, in minutes that begin with the first one. The number of addresses is bounded: the oldest are dropped. */
+/**
+ * Counts wrong credentials per address, in minutes that begin with the first one. The number of addresses is bounded:
+ * the oldest are dropped.
+ */
 export class WrongCredentials {
   readonly #max: number
   readonly #now: () => number

@@ -13,7 +13,10 @@ export function namesBelow (base: string, uri: string): string[] | undefined {
   return uri.startsWith(base) ? namesIn(uri.slice(base.length)) : undefined
 }
 
-/** The names of a percent-encoded path. A path that is not canonical, such as one with `..`, is refused and not normalised. */
+/**
+ * The names of a percent-encoded path. A path that is not canonical, such as one with `..`, is refused and not
+ * normalised.
+ */
 export function namesIn (path: string): string[] | undefined {
   if (/[?#\\]/.test(path)) return undefined
   const names = path.split('/').map(tryDecode)

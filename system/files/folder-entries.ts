@@ -7,7 +7,10 @@ export interface FolderEntry { name: string, kind: 'file' | 'folder' | 'link' }
 
 type Raw = Dirent | Dirent<Buffer>
 
-/** The entries of a real folder, sorted by name, from a name on. None if the folder is gone, not readable, or replaced by a link. */
+/**
+ * The entries of a real folder, sorted by name, from a name on. None if the folder is gone, not readable, or replaced
+ * by a link.
+ */
 export async function entriesOf (folder: string, from = ''): Promise<FolderEntry[]> {
   const raw = await unlessAbsent(async () => process.platform === 'linux' ? await readOpened(folder) : await readNamed(folder)) ?? []
   return raw.flatMap(toEntry).filter(({ name }) => name >= from).sort((a, b) => a.name < b.name ? -1 : 1)
@@ -30,7 +33,8 @@ async function readNamed (folder: string): Promise<Raw[]> {
   return await realpath(folder) === folder ? raw : []
 }
 
-// Leaves out names that are not UTF-8, which no URI can express. Reading all names as bytes would take three times as long.
+// Leaves out names that are not UTF-8, which no URI can express. Reading all names as bytes would take three times as
+// long.
 async function readTextNames (folder: string): Promise<Raw[]> {
   const raw = await readdir(folder, { withFileTypes: true })
   if (!raw.some(({ name }) => name.includes('\uFFFD'))) return raw

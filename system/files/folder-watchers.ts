@@ -9,7 +9,10 @@ interface Watched { key: string, watcher: FSWatcher, listeners: Set<(name: strin
 /** Changes within so many milliseconds are reported once. */
 const DEBOUNCE = 50
 
-/** Watches files through their folders, one watcher per folder, because many programs replace a file instead of changing it. */
+/**
+ * Watches files through their folders, one watcher per folder, because many programs replace a file instead of changing
+ * it.
+ */
 export class FolderWatchers {
   readonly #known = new Map<string, Watched>()
   readonly #open = new Set<Watched>()

@@ -56,7 +56,10 @@ export class Folder {
     return path === undefined ? 'absent' : await readInside(this.#jail, path, this.#options.maxFile, signal)
   }
 
-  /** Calls `changed` after every change of a file, until the returned function is called; undefined if there is no such file. */
+  /**
+   * Calls `changed` after every change of a file, until the returned function is called; undefined if there is no such
+   * file.
+   */
   async watch (uri: string, changed: () => void): Promise<(() => void) | undefined> {
     const { watchers } = this.#options
     const path = this.#pathOf(uri)

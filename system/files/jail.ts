@@ -18,7 +18,10 @@ export const isInside = ({ root, hidden }: Jail, path: string): boolean => isBel
 /** Not the folder itself, and not a sibling whose name begins like it. */
 const isBelow = (root: string, path: string): boolean => path.startsWith(root.endsWith(sep) ? root : root + sep)
 
-/** The target of a path with all links resolved; undefined if it is outside or does not exist, which callers cannot tell apart. */
+/**
+ * The target of a path with all links resolved; undefined if it is outside or does not exist, which callers cannot tell
+ * apart.
+ */
 export async function resolveInside (jail: Jail, path: string): Promise<string | undefined> {
   const real = await unlessAbsent(async () => await realpath(path))
   return real !== undefined && isInside(jail, real) ? real : undefined
@@ -31,7 +34,9 @@ export async function findInside (jail: Jail, path: string): Promise<{ real: str
   return real === undefined || stats === undefined ? undefined : { real, stats }
 }
 
-/** The present path of an open file, even if it was moved since it was opened; undefined where the system does not tell. */
+/**
+ * The present path of an open file, even if it was moved since it was opened; undefined where the system does not tell.
+ */
 export async function pathOfOpen (file: FileHandle): Promise<string | undefined> {
   return process.platform === 'linux' ? await unlessAbsent(async () => await readlink(`/proc/self/fd/${file.fd}`)) : undefined
 }

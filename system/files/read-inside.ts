@@ -12,7 +12,9 @@ const MAX_TRIES = 3
 /** How often the path is checked where the system does not tell the path of an open file. */
 const PATH_CHECKS = 5
 
-/** The bytes of a regular file below a real folder, at most `max`. A file that is replaced meanwhile is opened again. */
+/**
+ * The bytes of a regular file below a real folder, at most `max`. A file that is replaced meanwhile is opened again.
+ */
 export async function readInside (jail: Jail, path: string, max: number, signal?: AbortSignal): Promise<Buffer | ReadFailure> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const file = await openInside(jail, path)
@@ -39,7 +41,8 @@ async function openInside (jail: Jail, path: string): Promise<FileHandle | 'abse
   }
 }
 
-// A folder of the path may have been a link while the file was opened, and a folder again now: only the open file counts.
+// A folder of the path may have been a link while the file was opened, and a folder again now: only the open file
+// counts.
 async function isStillInside (jail: Jail, path: string, file: FileHandle): Promise<boolean> {
   const opened = await file.stat({ bigint: true })
   const place = await pathOfOpen(file)
@@ -57,7 +60,8 @@ async function leadsTo ({ dev, ino }: BigIntStats, jail: Jail, path: string): Pr
   return named?.ino === ino && named.dev === dev
 }
 
-// The size in the stats is not reliable: a file may grow, and files such as those of /proc are generated as they are read.
+// The size in the stats is not reliable: a file may grow, and files such as those of /proc are generated as they are
+// read.
 async function readAtMost (file: FileHandle, max: number, signal?: AbortSignal): Promise<Buffer | 'too large'> {
   if ((await file.stat()).size > max) return 'too large'
   const chunks: Buffer[] = []

@@ -3,7 +3,10 @@ import { namesIn } from './file-uri.js'
 import { entriesOf, type FolderEntry } from './folder-entries.js'
 import { findInside, isInside, resolveInside, type Jail } from './jail.js'
 
-/** Completions of a typed path of a file or folder below a real folder, encoded for the variable of a URI template. Folders end in a slash. */
+/**
+ * Completions of a typed path of a file or folder below a real folder, encoded for the variable of a URI template.
+ * Folders end in a slash.
+ */
 export async function suggestPaths (jail: Jail, typed: string): Promise<string[]> {
   const start = typed.slice(0, typed.lastIndexOf('/') + 1)
   const names = start === '' ? [] : namesIn(start.slice(0, -1))

@@ -8,8 +8,8 @@ const NOTHING = Buffer.alloc(0)
 const LOST = 'too much waits for the reader of this stream'
 
 /**
- * Writes bytes to a file descriptor in their order, without waiting. What the reader has not taken yet waits in memory, up to a bound; a
- * reader that is gone for good loses what is written.
+ * Writes bytes to a file descriptor in their order, without waiting. What the reader has not taken yet waits in memory,
+ * up to a bound; a reader that is gone for good loses what is written.
  */
 export class DescriptorWriter {
   readonly #fd: number

@@ -4,7 +4,9 @@ import { getHeapStatistics } from 'node:v8'
 /** The delay of the event loop in milliseconds, the others in bytes. */
 export interface Load {
   eventLoopDelay: number
-  /** The heap after the last major garbage collection: without garbage. Undefined when that was longer than `VALID` ago. */
+  /**
+   * The heap after the last major garbage collection: without garbage. Undefined when that was longer than `VALID` ago.
+   */
   heapUsed: number | undefined
   rssBytes: number
 }
@@ -12,12 +14,16 @@ export interface Load {
 /** In milliseconds. */
 const RESOLUTION = 10
 /**
- * How long the size of the heap after a collection counts, in milliseconds. While all calls are refused nothing makes V8 collect, so memory
- * that was freed meanwhile would never be seen. When calls are served again, V8 collects before a nearly full heap is exhausted.
+ * How long the size of the heap after a collection counts, in milliseconds. While all calls are refused nothing makes
+ * V8 collect, so memory that was freed meanwhile would never be seen. When calls are served again, V8 collects before a
+ * nearly full heap is exhausted.
  */
 const VALID = 5_000
 
-/** Measures how busy this process is, from one call of `measure` to the next. `onCollected` gets the size of the heap after each major collection. */
+/**
+ * Measures how busy this process is, from one call of `measure` to the next. `onCollected` gets the size of the heap
+ * after each major collection.
+ */
 export class LoadMeter {
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION })
   readonly #collections = new PerformanceObserver(list => {
@@ -61,7 +67,10 @@ export class LoadMeter {
 
 const isMajor = (entry: object): boolean => (entry as { detail?: { kind?: number } }).detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR
 
-/** Undefined where it cannot be read: Linux tells it in a file, which cannot be opened when there are too many open files. */
+/**
+ * Undefined where it cannot be read: Linux tells it in a file, which cannot be opened when there are too many open
+ * files.
+ */
 export function residentMemory (): number | undefined {
   try {
     return process.memoryUsage.rss()

@@ -12,11 +12,12 @@ const LEVEL = '{"level":'
 const ERROR = '5'.charCodeAt(0)
 const NEWLINE = 10
 
-// Not sonic-boom: it has no callback for a text that was taken, which process.stderr.write promises, and its retries sleep 100 ms each.
+// Not sonic-boom: it has no callback for a text that was taken, which process.stderr.write promises, and its retries
+// sleep 100 ms each.
 /**
- * Writes to standard error, in order: log lines several at a time, because one write per line costs more than the call it logs; printed
- * text at once. A slow reader blocks nothing: a full pipe is written to again later, lines beyond the memory limit are dropped, and a line
- * with their number follows when the reader reads again.
+ * Writes to standard error, in order: log lines several at a time, because one write per line costs more than the call
+ * it logs; printed text at once. A slow reader blocks nothing: a full pipe is written to again later, lines beyond the
+ * memory limit are dropped, and a line with their number follows when the reader reads again.
  */
 export class LogLines {
   readonly #writer: DescriptorWriter
@@ -57,7 +58,10 @@ export class LogLines {
     else if (this.#timer === undefined) this.#flushWithin(FLUSH_AFTER)
   }
 
-  /** Writes text that is not a log line, after the lines in the queue. `done` runs when it was written, or with an error when it was dropped. */
+  /**
+   * Writes text that is not a log line, after the lines in the queue. `done` runs when it was written, or with an error
+   * when it was dropped.
+   */
   print (text: string | Uint8Array, done: (error?: Error) => void = () => {}): void {
     const before = this.#lost
     if (typeof text === 'string') this.#lines += text

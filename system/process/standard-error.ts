@@ -7,9 +7,9 @@ export const STANDARD_ERROR = 2
 type Done = (error?: Error) => void
 
 /**
- * Gives standard error one writer: what `process.stderr`, the console and the warnings of Node.js print goes through `lines`, in its order
- * among the lines of the log. The stream keeps its promises: callbacks, encodings, `write` returns false and `drain` follows. A program
- * that was started with our standard error as its own writes past this.
+ * Gives standard error one writer: what `process.stderr`, the console and the warnings of Node.js print goes through
+ * `lines`, in its order among the lines of the log. The stream keeps its promises: callbacks, encodings, `write`
+ * returns false and `drain` follows. A program that was started with our standard error as its own writes past this.
  */
 export function claimStandardError (lines: LogLines): void {
   // Node.js puts a pipe into non-blocking mode when it makes a stream of it.

@@ -9,8 +9,9 @@ const BUFFER_SIZE = 65_536
 const MAX_COPIES = 4 * 1024 * 1024
 
 /**
- * Takes standard input for the stdio transport; what is returned opens it. A chunk of a pipe may be used during its `data` event only,
- * because all chunks are read into one buffer. `process.stdin` is then a stream of its own, which gets copies while a plugin listens to it.
+ * Takes standard input for the stdio transport; what is returned opens it. A chunk of a pipe may be used during its
+ * `data` event only, because all chunks are read into one buffer. `process.stdin` is then a stream of its own, which
+ * gets copies while a plugin listens to it.
  */
 export function claimStandardInput (): () => Readable {
   // Windows has pipes of another kind.

@@ -3,7 +3,10 @@ import { totalmem } from 'node:os'
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8'
 import { residentMemory } from './load.js'
 
-/** Reads what this process has used and uses: times in seconds, memory in bytes. What the system does not tell is undefined. */
+/**
+ * Reads what this process has used and uses: times in seconds, memory in bytes. What the system does not tell is
+ * undefined.
+ */
 export function readUsage () {
   const { user, system } = process.cpuUsage()
   const { total_heap_size: heapTotal, used_heap_size: heapUsed, external_memory: external } = getHeapStatistics()
@@ -36,8 +39,8 @@ function bytesIn (status: string, name: string): number | undefined {
 
 const MIB = 1024 * 1024
 /**
- * The part of V8's heap limit that is for the young generation, which objects that stay cannot have. V8 does not tell it: with Node.js 24 the
- * limit is 192 MiB above `--max-old-space-size`, before that 48.
+ * The part of V8's heap limit that is for the young generation, which objects that stay cannot have. V8 does not tell
+ * it: with Node.js 24 the limit is 192 MiB above `--max-old-space-size`, before that 48.
  */
 const YOUNG = Number(process.versions.node.split('.')[0]) >= 24 ? { most: 192 * MIB, share: 0.5 } : { most: 96 * MIB, share: 0.3 }
 
@@ -57,13 +60,19 @@ export function runtime (): { node: string, memory: { rss: number, heapUsed: num
   return { node: process.versions.node, memory: { rss: residentMemory() ?? 0, heapUsed: getHeapStatistics().used_heap_size } }
 }
 
-/** Milliseconds on the machine's monotonic clock, which all its processes share. It cannot be set, and begins again with the machine. */
+/**
+ * Milliseconds on the machine's monotonic clock, which all its processes share. It cannot be set, and begins again with
+ * the machine.
+ */
 export const machineTime = (): number => Number(process.hrtime.bigint() / 1_000_000n)
 
 /** Descriptors for other things than connections: files, pipes of programs, a database, requests of its own. */
 const OTHERS = 100
 
-/** How many files and connections this process may have open: the soft limit, which Node.js raises to the hard one when it starts. Undefined where it cannot be read. */
+/**
+ * How many files and connections this process may have open: the soft limit, which Node.js raises to the hard one when
+ * it starts. Undefined where it cannot be read.
+ */
 export function openFilesLimit (): number | undefined {
   try {
     return process.platform === 'linux' ? limitIn(readFileSync('/proc/self/limits', 'utf8')) : undefined

@@ -6,7 +6,9 @@ export type OnOutput = (bytes: number, text: string) => void
 /** The least time between two calls of `onOutput`, in milliseconds. */
 const INTERVAL = 100
 
-/** Collects what a program writes, as text, up to a limit for both streams together. The rest is counted and dropped. */
+/**
+ * Collects what a program writes, as text, up to a limit for both streams together. The rest is counted and dropped.
+ */
 export class Output {
   stdout = ''
   stderr = ''

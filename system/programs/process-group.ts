@@ -3,10 +3,15 @@ import { killAtExit, signalGroup } from './kill.js'
 
 export interface ExitStatus { exitCode: number | null, signal: string | null, failure?: string }
 
-/** How long to wait for the end of the pipes after a kill, in milliseconds: a process that left the group may hold them open. */
+/**
+ * How long to wait for the end of the pipes after a kill, in milliseconds: a process that left the group may hold them
+ * open.
+ */
 const PIPE_TIMEOUT = 250
 
-/** A program that was started detached, with all processes it starts. All of them are killed when this process exits. */
+/**
+ * A program that was started detached, with all processes it starts. All of them are killed when this process exits.
+ */
 export class ProcessGroup {
   /** Settles when the program has ended and its output was read; rejects if it could not be started. */
   readonly ended: Promise<ExitStatus>

@@ -30,8 +30,8 @@ const FAILURES: Record<string, string> = {
 }
 
 /**
- * Runs a program with exactly these arguments: no shell, no input, none of our environment. When it ends, takes too long or the signal
- * aborts, all processes it started are killed. Rejects only with the reason of the signal.
+ * Runs a program with exactly these arguments: no shell, no input, none of our environment. When it ends, takes too
+ * long or the signal aborts, all processes it started are killed. Rejects only with the reason of the signal.
  */
 export async function runProgram (program: Program, { signal, onOutput }: RunOptions): Promise<ProgramResult> {
   signal.throwIfAborted()

@@ -1,4 +1,6 @@
-/** Takes tokens from a counter. Settles with 0 if there were enough, otherwise with the milliseconds until there are. */
+/**
+ * Takes tokens from a counter. Settles with 0 if there were enough, otherwise with the milliseconds until there are.
+ */
 export type Ask = (key: string, tokens: number) => Promise<number>
 
 /** How often something may happen. */
@@ -23,9 +25,10 @@ interface Lease {
 }
 
 /**
- * Tokens by key, leased from a counter so that most calls need no promise. A lease is a thousandth of the tokens of a second; the next is fetched
- * when half is used, and the first is given in advance, so that a caller within its rate never waits. If a thousandth is less than two, every
- * token is fetched by itself and the count is exact. Keys that are not used are removed.
+ * Tokens by key, leased from a counter so that most calls need no promise. A lease is a thousandth of the tokens of a
+ * second; the next is fetched when half is used, and the first is given in advance, so that a caller within its rate
+ * never waits. If a thousandth is less than two, every token is fetched by itself and the count is exact. Keys that are
+ * not used are removed.
  */
 export class Bucket {
   readonly #ask: Ask
@@ -46,7 +49,9 @@ export class Bucket {
     return this.#leases.size
   }
 
-  /** 0 if a token was taken, otherwise the milliseconds after which to try again. Callers that wait are served in order. */
+  /**
+   * 0 if a token was taken, otherwise the milliseconds after which to try again. Callers that wait are served in order.
+   */
   take (key: string): number | Promise<number> {
     const lease = this.#leases.get(key) ?? this.#open(key)
     if (lease.left === 0) return this.#fetch(key, lease)

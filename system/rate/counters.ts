@@ -10,7 +10,9 @@ interface Window { keyPrefix: string, points: number, duration: number }
 const REFILL_FACTOR = 10
 const HOUR = 3_600
 
-/** Counts in windows of a second for the rate, and in longer ones for the burst. Keys in Redis begin with the prefix. */
+/**
+ * Counts in windows of a second for the rate, and in longer ones for the burst. Keys in Redis begin with the prefix.
+ */
 export function createCounter ({ name, rate, burst }: Rate, redis: RedisLink | undefined, prefix: string): Ask {
   const steady = counter({ keyPrefix: `${prefix}rate:${name}`, points: rate, duration: 1 }, redis)
   const more = burst - rate

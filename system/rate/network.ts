@@ -4,7 +4,10 @@ import { isLoopback } from '../../lib/network.js'
 /** Stands for all callers whose proxy sent something that is not an address. */
 const NO_ADDRESS = 'no address'
 
-/** The network to count an address under: an IPv4 address itself, the /64 of an IPv6 address, because one host has all of it, and `::1` for this machine. A port is ignored. */
+/**
+ * The network to count an address under: an IPv4 address itself, the /64 of an IPv6 address, because one host has all
+ * of it, and `::1` for this machine. A port is ignored.
+ */
 export function networkOf (given: string): string {
   const address = isIP(given) !== 0 ? given : withoutPort(String(given))
   if (isIP(address) === 0) return NO_ADDRESS

@@ -3,8 +3,9 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 interface Window { used: number, until: number }
 
 /**
- * Counts in this process, in windows of the monotonic clock: they neither end early nor last longer when the time of day is set. A subclass,
- * because `RateLimiterRedis` takes only limiters of its own package as the one to use while Redis is away.
+ * Counts in this process, in windows of the monotonic clock: they neither end early nor last longer when the time of
+ * day is set. A subclass, because `RateLimiterRedis` takes only limiters of its own package as the one to use while
+ * Redis is away.
  */
 export class WindowCounter extends RateLimiterMemory {
   readonly #windows = new Map<string, Window>()

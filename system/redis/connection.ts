@@ -5,7 +5,10 @@ import { ReplyWatch } from './reply-watch.js'
 /** Called when Redis fails, with the reason and the error, and with undefined when it works again. */
 export type TroubleListener = (why: string | undefined, error?: Error) => void
 
-/** In milliseconds: how long the start waits, a connection may take to be made, and may be idle; and how often it is pinged. */
+/**
+ * In milliseconds: how long the start waits, a connection may take to be made, and may be idle; and how often it is
+ * pinged.
+ */
 const TIMEOUTS = { start: 1_000, connect: 2_000, idle: 3_000 }
 const PING_INTERVAL = 1_000
 const MAX_QUEUED = 10_000
@@ -21,7 +24,8 @@ export async function connectRedis (url: string, onTrouble: TroubleListener): Pr
     commandsQueueMaxLength: MAX_QUEUED,
     pingInterval: PING_INTERVAL,
     maintNotifications: 'disabled',
-    // A timeout of the client's makes an AbortSignal for each command and ends with its writing; the link watches replies itself.
+    // A timeout of the client's makes an AbortSignal for each command and ends with its writing; the link watches
+    // replies itself.
     commandOptions: { timeout: 0 },
     socket: { connectTimeout: TIMEOUTS.connect, socketTimeout: TIMEOUTS.idle, reconnectStrategy: retryDelay }
   })
@@ -73,7 +77,9 @@ export class RedisLink {
     }
   }
 
-  /** The reply to a command. Rejects when Redis refuses it, and at once while it cannot be reached or does not answer. */
+  /**
+   * The reply to a command. Rejects when Redis refuses it, and at once while it cannot be reached or does not answer.
+   */
   async command (...args: string[]): Promise<unknown> {
     return await this.#send(async () => await this.#client.sendCommand(args))
   }
@@ -95,7 +101,10 @@ export class RedisLink {
     await this.#send(async () => await this.#client.subscribe(channel, listener))
   }
 
-  /** Ends all subscriptions: a message that is published after it settles is not received here, and its sender is told so. */
+  /**
+   * Ends all subscriptions: a message that is published after it settles is not received here, and its sender is told
+   * so.
+   */
   async unsubscribe (): Promise<void> {
     await this.#send(async () => await this.#client.unsubscribe())
   }
@@ -105,7 +114,9 @@ export class RedisLink {
     this.#client.on('ready', listener)
   }
 
-  /** Makes Redis close the connection, which is then made again: the name in the URL may lead to another server by now. */
+  /**
+   * Makes Redis close the connection, which is then made again: the name in the URL may lead to another server by now.
+   */
   reconnect (): void {
     this.command('QUIT').catch(() => {})
   }

@@ -1,10 +1,13 @@
-/** In milliseconds: how often replies are looked for, and for how long Redis may be silent while some are waited for. */
+/**
+ * In milliseconds: how often replies are looked for, and for how long Redis may be silent while some are waited for.
+ */
 const TICK = 50
 const MAX_SILENCE = 400
 
 /**
- * Ends the wait for replies of a Redis that is silent. Time counts only while the event loop turns: replies that this process was too busy to read
- * are read between two ticks. While Redis replies to what was sent before, it is busy and not silent.
+ * Ends the wait for replies of a Redis that is silent. Time counts only while the event loop turns: replies that this
+ * process was too busy to read are read between two ticks. While Redis replies to what was sent before, it is busy and
+ * not silent.
  */
 export class ReplyWatch {
   readonly #onSilence: () => Error

@@ -1,6 +1,9 @@
 const EXAMPLE = 'such as redis://:password@redis.internal:6379'
 
-/** Says what the URL of a Redis server has to be, if this is not one. Contains no part of it, because the password may be anywhere in it. */
+/**
+ * Says what the URL of a Redis server has to be, if this is not one. Contains no part of it, because the password may
+ * be anywhere in it.
+ */
 export function expectedOfRedisUrl (text: string): string | undefined {
   if (!URL.canParse(text) || !canDecode(text)) return `must be a URL, ${EXAMPLE}; write / ? # @ and % in a password as %2F %3F %23 %40 and %25`
   const { hostname, pathname, search, hash } = new URL(text)

@@ -3,7 +3,10 @@ export class SearchFailure extends Error {
   override readonly name = 'SearchFailure'
 }
 
-/** Describes why a connection failed. Contains codes of errors only, never their text, which may name paths and addresses. */
+/**
+ * Describes why a connection failed. Contains codes of errors only, never their text, which may name paths and
+ * addresses.
+ */
 export function connectionFailure (error: unknown): SearchFailure {
   const code = codeOf(error)
   if (TIMEOUTS.has(code)) return new SearchFailure('Network timeout')

@@ -16,8 +16,8 @@ const HEADERS = {
 }
 
 /**
- * Fetches a page of HTML. Redirects to other origins are refused. Abort the signal in any case afterwards: that ends a response that was not
- * read to its end.
+ * Fetches a page of HTML. Redirects to other origins are refused. Abort the signal in any case afterwards: that ends a
+ * response that was not read to its end.
  */
 export async function fetchPage (url: URL, signal: AbortSignal): Promise<Page> {
   try {

@@ -6,7 +6,10 @@ export interface Result { title: string, url: string, snippet: string }
 // A page of results has about 600. Unclosed formatting elements can produce millions from a few thousand bytes.
 const MAX_ELEMENTS = 20_000
 
-/** The first results on a page, without advertisements. Throws if it is not a page of results, so that an empty list means that nothing was found. */
+/**
+ * The first results on a page, without advertisements. Throws if it is not a page of results, so that an empty list
+ * means that nothing was found.
+ */
 export function readResults (html: string, base: URL, max: number): Result[] {
   const document = treeOf(html)
   const all = [...nodes(document)].filter(defaultTreeAdapter.isElementNode)
@@ -39,7 +42,8 @@ function resultOf (block: Tree.Element, base: URL): Result | undefined {
   return { title: link.text, url: url.href, snippet: snippet?.text ?? '' }
 }
 
-// An unclosed link leaves empty copies of itself in the elements after it. Only the first few are checked, since a hostile page may nest thousands.
+// An unclosed link leaves empty copies of itself in the elements after it. Only the first few are checked, since a
+// hostile page may nest thousands.
 const firstWithText = (elements: Tree.Element[]): { element: Tree.Element, text: string } | undefined =>
   elements.slice(0, 8).map(element => ({ element, text: textOf(element) })).find(({ text }) => text !== '')
 

@@ -4,7 +4,10 @@ import type { Result } from './results-page.js'
 
 export interface Search { query: string, max: number, timeout: number, signal: AbortSignal }
 
-/** Searches with DuckDuckGo's page for browsers without scripts, or a compatible service. Rejects with a `SearchFailure`. */
+/**
+ * Searches with DuckDuckGo's page for browsers without scripts, or a compatible service. Rejects with a
+ * `SearchFailure`.
+ */
 export async function search (service: URL, { query, max, timeout, signal }: Search): Promise<Result[]> {
   signal.throwIfAborted()
   const stop = new AbortController()

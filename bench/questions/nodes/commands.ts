@@ -12,7 +12,10 @@ import { answerDelayAt } from './latency.js'
 
 const CALLS = 30
 const EVENTS = 10
-/** Commands that a node sends without a call: pings, leases, reads of changes; and requests for tokens of rates, which are for many calls. */
+/**
+ * Commands that a node sends without a call: pings, leases, reads of changes; and requests for tokens of rates, which
+ * are for many calls.
+ */
 const BACKGROUND = /^"(?:PING|XREAD|SET" "patchbay:node:|EVAL(?:SHA)?" "[^"]+" "\d+" "patchbay:(?:rate|burst):)/i
 
 /** One counted operation: prepared before, and done `each` times. */

@@ -35,7 +35,10 @@ async function compare (what: string, era: Era, asked: Ask, setting: Setting, go
   })
 }
 
-/** Measures what sessions cost: to open and end one, and its first request at a node that does not know it, as a multiple of its next. */
+/**
+ * Measures what sessions cost: to open and end one, and its first request at a node that does not know it, as a
+ * multiple of its next.
+ */
 export async function sessionCosts ({ first, second, alone }: Cluster, setting: Setting): Promise<Finding[]> {
   setting.say('nodes, sessions')
   for (const running of [first, alone]) await openAndEnd(running, WARM_UP)

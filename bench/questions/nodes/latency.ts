@@ -34,7 +34,10 @@ async function eventDelays ({ first, second, alone }: Cluster, { rounds, say }: 
   ]
 }
 
-/** The median time from a report of progress to its arrival, in milliseconds. The client may read at another node than the call runs. */
+/**
+ * The median time from a report of progress to its arrival, in milliseconds. The client may read at another node than
+ * the call runs.
+ */
 export async function eventDelay (session: LiveSession, port: number, readerPort = port, { events, every } = TICKS): Promise<number> {
   const delays: number[] = []
   const id = ++lastId

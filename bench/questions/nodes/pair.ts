@@ -22,7 +22,10 @@ const LEAST_USED = 300
 /** Calls in a second by the clock, and CPU time in milliseconds for each: of the nodes, and of Redis. */
 interface Sample { rate: number, used: number, redis: number }
 
-/** Compares the calls of two nodes with those of one alone. Each has a core, which it shares with the client or with Redis. */
+/**
+ * Compares the calls of two nodes with those of one alone. Each has a core, which it shares with the client or with
+ * Redis.
+ */
 export async function pairOfNodes (cluster: Cluster, setting: Setting): Promise<Finding[]> {
   const { first, second, redis } = cluster
   moveToOtherCore(second.pid)

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import fastify, { type FastifyReply } from 'fastify'
 import { Lines, Renamed } from './lines.js'
 
-// The limit for a relay from HTTP to stdio: a Fastify route that renames ids, and a splitter on the output of the server behind it.
+// The limit for a relay from HTTP to stdio: a Fastify route that renames ids, and a splitter on the output of the
+// server behind it.
 const [port, ...command] = process.argv.slice(2)
 const server = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'inherit'] })
 const pending = new Renamed<{ id: number | string, reply: FastifyReply }>()

@@ -1,7 +1,8 @@
 import fastify from 'fastify'
 import { Pool } from 'undici'
 
-// The limit for a relay from HTTP to HTTP: a Fastify route that sends each body on with undici, and the reply back as it is.
+// The limit for a relay from HTTP to HTTP: a Fastify route that sends each body on with undici, and the reply back as
+// it is.
 const [port, upstream] = process.argv.slice(2)
 const pool = new Pool(`http://127.0.0.1:${upstream}`, { connections: 32 })
 const app = fastify({ bodyLimit: 4 * 1024 * 1024 })

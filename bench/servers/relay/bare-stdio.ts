@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { Lines, Renamed } from './lines.js'
 
-// The limit for a relay over stdio: splits lines, renames the ids of requests and names them back in responses. What is read together is
-// written together.
+// The limit for a relay over stdio: splits lines, renames the ids of requests and names them back in responses. What is
+// read together is written together.
 const server = spawn(process.execPath, process.argv.slice(2), { stdio: ['pipe', 'pipe', 'inherit'] })
 const pending = new Renamed<number | string>()
 

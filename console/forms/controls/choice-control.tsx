@@ -11,7 +11,10 @@ const PAGE = 100
 /** A choice: its key, its words, and whether the words are the server's. */
 type Option = [key: string, label: string, theirs: boolean]
 
-/** One of several: all to be seen when they are few, else a list, with a search when they are many. Left out and null are among them. */
+/**
+ * One of several: all to be seen when they are few, else a list, with a search when they are many. Left out and null
+ * are among them.
+ */
 export function ChoiceControl ({ shape, value, onChange, id, aria, optional, required, radios }: ShapedProps & { radios: boolean }) {
   const current = value === undefined ? 'absent' : value === null && shape.nullable ? 'null' : stateOf(choiceIndex(shape, value))
   const options: Option[] = [

@@ -6,7 +6,10 @@ import { Typed } from '../model/value.js'
 
 interface PresenceProps extends FieldProps { shape: Shape, name: string, required: boolean, fixed: boolean }
 
-/** Lets a person choose that a field is left out, null, or has a value. Choices have these among their own; where typing alone says it, nothing is asked. */
+/**
+ * Lets a person choose that a field is left out, null, or has a value. Choices have these among their own; where typing
+ * alone says it, nothing is asked.
+ */
 export function Presence ({ shape, name, required, fixed, schema, value, onChange, depth }: PresenceProps) {
   const { root } = useContext(FormContext)
   const { kind, nullable } = shape

@@ -3,7 +3,9 @@ import { membersOf } from './members.js'
 import { isGroup, type Shape } from './shape.js'
 import { Typed, type Value } from './value.js'
 
-/** A list or an object with more parts than this has a box for JSON: a field for each would take the browser seconds. */
+/**
+ * A list or an object with more parts than this has a box for JSON: a field for each would take the browser seconds.
+ */
 const MAX_PARTS = 500
 
 /** The shape, or a box for JSON where a value cannot be shown by its control, or would be changed by it. */

@@ -11,7 +11,10 @@ const MAX_NODES = 1_000
 
 interface Budget { left: number }
 
-/** The value of a field before it was touched: its default, its constant, the required members of an object. Undefined where it is left out. */
+/**
+ * The value of a field before it was touched: its default, its constant, the required members of an object. Undefined
+ * where it is left out.
+ */
 export function initialValue (schema: Json | undefined, root: Json, required: boolean, depth = 0, budget: Budget = { left: MAX_NODES }): Value | undefined {
   if (budget.left-- <= 0) return undefined
   const shape = shapeOf(schema, root)

@@ -25,7 +25,10 @@ export function maskSecrets (value: Value | undefined, schema: Json): { value: V
   return { value: hide(value, ''), masks }
 }
 
-/** The value with the secrets in place of their masks, wherever the schema calls a value secret. In another place, or changed in part, a mask is no value. */
+/**
+ * The value with the secrets in place of their masks, wherever the schema calls a value secret. In another place, or
+ * changed in part, a mask is no value.
+ */
 export function unmaskSecrets (value: Value, schema: Json, masks: Masks): Value {
   const [dots] = masks.keys()
   if (dots === undefined) return value

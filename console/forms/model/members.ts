@@ -25,7 +25,9 @@ export function takesMore (schema: Schema): boolean {
 
 const extraSchema = (schema: Schema): Json => isObject(schema.additionalProperties) ? schema.additionalProperties : true
 
-/** The fields with one set, or left out when `value` is undefined; declared fields stay in the order of their schema. */
+/**
+ * The fields with one set, or left out when `value` is undefined; declared fields stay in the order of their schema.
+ */
 export function withField (fields: Fields, schema: Schema, name: string, value: Value | undefined): Fields {
   const changed = new Map(fields)
   if (value === undefined) changed.delete(name)

@@ -2,7 +2,10 @@ import { Typed } from './value.js'
 
 const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
-/** The number that a text says; a `Typed` where the text says it in other letters than `String` would, or cannot be sent. */
+/**
+ * The number that a text says; a `Typed` where the text says it in other letters than `String` would, or cannot be
+ * sent.
+ */
 export function numberFrom (text: string): number | Typed {
   if (!NUMBER.test(text)) return new Typed(printable(text), undefined, 'Write a number, for example 12, -3 or 0.5.')
   const number = Number(text)

@@ -18,7 +18,10 @@ export interface Work { left: number }
 
 export const newWork = (): Work => ({ left: MAX_WORK })
 
-/** A schema with its local references followed and its `allOf` merged. `false`: nothing fits. Remote references are never fetched; `$ref` stays where one could not be followed. */
+/**
+ * A schema with its local references followed and its `allOf` merged. `false`: nothing fits. Remote references are
+ * never fetched; `$ref` stays where one could not be followed.
+ */
 export function resolve (schema: Json | undefined, root: Json, work = newWork(), parts = { left: MAX_PARTS }): Schema | false {
   if (schema === false) return false
   if (!isObject(schema) || parts.left-- <= 0) return {}

@@ -7,7 +7,10 @@ export const isSecret = (schema: Schema): boolean => schema.format === 'password
 
 /** When more schemas than this have a say in a value, what is left of it counts as secret. */
 const MAX_VISITS = 20_000
-/** When patterns are held against names more often than this, what is left counts as secret, too. Long patterns count as several. */
+/**
+ * When patterns are held against names more often than this, what is left counts as secret, too. Long patterns count as
+ * several.
+ */
 const MAX_TESTS = 50_000
 const LONG = 1_000
 /** Marks of a pattern that can be slow. One without them takes the time of the text. */
@@ -15,7 +18,9 @@ const REPEATS = /[*+?{(\\]/
 
 interface Search { root: Json, left: number, tests: number, found: Pointer[] }
 
-/** Where a value has secrets by its schema: under any reference, variant or condition, whether or not that one is meant. */
+/**
+ * Where a value has secrets by its schema: under any reference, variant or condition, whether or not that one is meant.
+ */
 export function secretsIn (value: Json, schema: Json | undefined, at: Pointer = ''): Pointer[] {
   const search: Search = { root: schema ?? true, left: MAX_VISITS, tests: MAX_TESTS, found: [] }
   look(value, [schema], at, search)

@@ -27,7 +27,10 @@ export function isGroup ({ kind, choices }: Shape): boolean {
   return kind === 'object' || kind === 'array' || kind === 'choices' || kind === 'variants' || (kind === 'choice' && choices.length <= MAX_RADIOS)
 }
 
-/** Deeper in itself than this, a schema that is one variant or the item of a list is not looked into: it may go in circles. */
+/**
+ * Deeper in itself than this, a schema that is one variant or the item of a list is not looked into: it may go in
+ * circles.
+ */
 const MAX_NESTED = 8
 /** More variants than this are of no help to choose from. */
 const MAX_VARIANTS = 100

@@ -4,7 +4,10 @@ import { membersOf } from './members.js'
 import { shapeOf, type Shape } from './shape.js'
 import { Typed, toJson, type Fields, type Value } from './value.js'
 
-/** A variant is picked by so many schemas and fields. Variants that contain themselves have more, which are not looked at. */
+/**
+ * A variant is picked by so many schemas and fields. Variants that contain themselves have more, which are not looked
+ * at.
+ */
 const MAX_LOOKED_AT = 10_000
 /** So many choices count as one field. */
 const CHOICES_PER_FIELD = 100

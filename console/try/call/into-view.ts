@@ -4,7 +4,10 @@ import type { Call } from '../../state/calls.js'
 /** A call that was begun longer ago is not new to who looks at it. */
 const NEW_MS = 2_000
 
-/** Brings a call into view when it is begun and when it has ended, unless its reader has gone elsewhere meanwhile. The focus stays where it is: how the call ended is announced. */
+/**
+ * Brings a call into view when it is begun and when it has ended, unless its reader has gone elsewhere meanwhile. The
+ * focus stays where it is: how the call ended is announced.
+ */
 export function useIntoView (box: { current: HTMLElement | null }, call: Call): void {
   const outcome = call.outcome.value
   useEffect(() => {

@@ -6,7 +6,9 @@ const MAX_VALUES = 100
 
 export type Reference = { type: 'ref/prompt', name: string } | { type: 'ref/resource', uri: string }
 
-/** Asks the server for values of an argument while it is typed: only after a pause, and only the last question counts. */
+/**
+ * Asks the server for values of an argument while it is typed: only after a pause, and only the last question counts.
+ */
 export class Completer {
   readonly #found: (values: string[]) => void
   #timer: ReturnType<typeof setTimeout> | undefined

@@ -1,4 +1,7 @@
-/** Expands RFC 6570 templates as the gateway matches them (protocol/definitions/uri-template.ts, which the page cannot import); the values are texts, those of an exploded variable joined by commas. */
+/**
+ * Expands RFC 6570 templates as the gateway matches them (protocol/definitions/uri-template.ts, which the page cannot
+ * import); the values are texts, those of an exploded variable joined by commas.
+ */
 
 interface Operator { prefix: string, separator: string, named: boolean, reserved: boolean }
 interface Variable { name: string, explode: boolean, max: number }

@@ -24,7 +24,10 @@ const RIGHT = 8
 const TOP = 8
 const BOTTOM = 22
 
-/** Lines over time with an axis, their last values in words and a table of all values. Lines differ in lightness and in their dashes. */
+/**
+ * Lines over time with an axis, their last values in words and a table of all values. Lines differ in lightness and in
+ * their dashes.
+ */
 export function Chart ({ title, lines, end, words, none, log = false }: ChartProps) {
   const id = useId()
   const last = lines.map(({ name, values }) => ({ name, text: wordsOf(values.at(-1), words, none) }))

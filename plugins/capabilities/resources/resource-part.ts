@@ -12,18 +12,27 @@ import type { Mcp } from '../../core/mcp.js'
 import type { Listing } from '../pagination.js'
 import type { MayKnow } from '../subscriptions.js'
 
-/** Finds a resource that is not listed, for one caller; with the template of an upstream that matches, only what takes precedence over it. */
+/**
+ * Finds a resource that is not listed, for one caller; with the template of an upstream that matches, only what takes
+ * precedence over it.
+ */
 export type FindUnlisted = (uri: string, call: Call, template?: Resource) => Resource | undefined
 
 /** The members with which authors add resources and announce their changes. */
 export interface ResourceRegistry {
   add: (resource: Resource) => void
-  /** Puts it in the place of the one of its URI or template, if there is one; what is watched for subscribers is watched by it from now on. */
+  /**
+   * Puts it in the place of the one of its URI or template, if there is one; what is watched for subscribers is watched
+   * by it from now on.
+   */
   replace: (resource: Resource) => void
   /** By the URI or template it was added with. */
   remove: (uri: string) => boolean
   get: (uri: string) => Resource | undefined
-  /** Removes and puts many resources of an upstream; clients hear of it once. Local ones of the same URI win, and their URIs are returned. */
+  /**
+   * Removes and puts many resources of an upstream; clients hear of it once. Local ones of the same URI win, and their
+   * URIs are returned.
+   */
   relay: (removed: readonly Resource[], resources: readonly Resource[]) => string[]
   /** Sets how long clients may keep the list of templates at most, as upstreams say; undefined when they do not. */
   limitCaching: (hints: CacheHints | undefined) => void
@@ -33,7 +42,10 @@ export interface ResourceRegistry {
   uris: () => string[]
   /** Notifies the subscribers that the contents changed; with `mayKnow` only those whose principal it accepts. */
   updated: (uri: string, mayKnow?: MayKnow) => void
-  /** Notifies all clients that the resources behind a template changed; with `mayKnow` only those whose principal it accepts. */
+  /**
+   * Notifies all clients that the resources behind a template changed; with `mayKnow` only those whose principal it
+   * accepts.
+   */
   listChanged: (mayKnow?: MayKnow) => void
   /** Subscribes a peer to a URI until the peer is closed; false when there is no such resource. */
   subscribe: (uri: string, peer: Peer) => Promise<boolean>
@@ -122,7 +134,10 @@ async function startWatch ({ watch, relayWatch }: Resource, uri: string, changed
 
 const isByTemplateOfUpstream = ({ resource: { upstream, template } }: FoundResource): boolean => upstream !== undefined && template !== undefined
 
-/** A URI that a client made up may be another spelling of one that it may not read, so it needs the scopes of all that is listed. */
+/**
+ * A URI that a client made up may be another spelling of one that it may not read, so it needs the scopes of all that
+ * is listed.
+ */
 function withScopes (resource: Resource, { fixed, templates }: ResourceSet, call: Call, scopes: Mcp['scopes']): Resource {
   const all = call.identity.scopes === 'all' ? [] : [...fixed.values(), ...templates.values()]
   const hidden = all.find(listed => !scopes.allows(call, 'resources', listed.uri, listed))

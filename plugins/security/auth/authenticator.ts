@@ -66,7 +66,8 @@ export class Authenticator {
     return identity
   }
 
-  // The credential was checked before: beyond the limit only the reply changes, so that a flood of wrong credentials keeps no right one out.
+  // The credential was checked before: beyond the limit only the reply changes, so that a flood of wrong credentials
+  // keeps no right one out.
   #countWrong (address: string, error: HttpError): HttpError {
     const { beyond, ms } = this.#wrong.add(address)
     return beyond === 0 ? error : httpErrors.tooManyWrongCredentials(Math.ceil(ms / 1_000), beyond > 1)

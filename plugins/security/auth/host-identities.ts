@@ -12,7 +12,10 @@ export class HostIdentities {
   readonly #log: FastifyBaseLogger
   readonly #challenge: Challenge
   #shapeIsLogged = false
-  /** True once it is known that the application identifies callers: from then on a request without an identity has no rights. */
+  /**
+   * True once it is known that the application identifies callers: from then on a request without an identity has no
+   * rights.
+   */
   expected: boolean
 
   constructor (expected: boolean, log: FastifyBaseLogger, challenge: Challenge) {

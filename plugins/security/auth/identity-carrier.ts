@@ -10,7 +10,9 @@ export interface CarrierPorts {
   hasHost: () => boolean
 }
 
-/** Carries the identities of this node, and adopts those of others only as far as the same credential would count here. */
+/**
+ * Carries the identities of this node, and adopts those of others only as far as the same credential would count here.
+ */
 export function identityCarrier ({ authority, isOpen, hasHost }: CarrierPorts): IdentityCarrier {
   return {
     carry: identity => {

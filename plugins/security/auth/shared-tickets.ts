@@ -12,8 +12,9 @@ const OWNER_LENGTH = 22
 const TICKET = /^[\w-]{65}$/
 
 /**
- * Tickets in a store that several nodes share: one that is issued at one node is good at all, once. Only their hashes are stored, with the id of the
- * credential. Each owner has a space of its own, which the ticket names, so that the store counts the unused ones in the same step.
+ * Tickets in a store that several nodes share: one that is issued at one node is good at all, once. Only their hashes
+ * are stored, with the id of the credential. Each owner has a space of its own, which the ticket names, so that the
+ * store counts the unused ones in the same step.
  */
 export class SharedTickets implements TicketBook {
   readonly #values: Values
@@ -40,7 +41,10 @@ export class SharedTickets implements TicketBook {
     return { ticket, expiresIn: Math.max(0, expires - Date.now()) }
   }
 
-  /** The identity of a ticket, as this node knows it now. The ticket is used up by this. Rejects with an HTTP error when the store fails. */
+  /**
+   * The identity of a ticket, as this node knows it now. The ticket is used up by this. Rejects with an HTTP error when
+   * the store fails.
+   */
   async redeem (ticket: string): Promise<Identity | undefined> {
     if (!TICKET.test(ticket)) return undefined
     const taken = this.#values.take(spaceOf(ticket), keyOf(ticket)) as Promise<CarriedIdentity | undefined>

@@ -27,7 +27,8 @@ export class Subscribers {
     peers?.get(peer)?.forget()
     peers?.delete(peer)
     if (peers?.size === 0) this.#peers.delete(uri)
-    // Another node may be the one that watches it. A closed peer keeps its subscriptions, because they are stored with its session.
+    // Another node may be the one that watches it. A closed peer keeps its subscriptions, because they are stored with
+    // its session.
     if (!peer.closed && peer.subscriptions.has(uri)) peer.setSubscribed(uri, false)
   }
 

@@ -16,7 +16,10 @@ export class WatchCount {
     this.#watch = watch
   }
 
-  /** Returns a function that releases it; undefined when there is nothing to watch. Rejects when the watch fails to start. */
+  /**
+   * Returns a function that releases it; undefined when there is nothing to watch. Rejects when the watch fails to
+   * start.
+   */
   async acquire (uri: string, identity: Identity): Promise<Stop | undefined> {
     const watched = this.#watched.get(uri) ?? { identity, count: 0, stopped: false, stop: this.#watch(uri, identity) }
     this.#watched.set(uri, watched)

@@ -1,8 +1,8 @@
 import { script } from './script.js'
 
 /*
- * KEYS of all: the sessions of a principal (a sorted set of their ids by expiry), which are counted in another slot than they are stored. The set
- * expires with the last of them.
+ * KEYS of all: the sessions of a principal (a sorted set of their ids by expiry), which are counted in another slot
+ * than they are stored. The set expires with the last of them.
  */
 const NOW = `
   local time = redis.call('TIME')
@@ -13,8 +13,8 @@ const EXPIRE = `
   if latest[2] then redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', latest[2])) end`
 
 /**
- * ARGV: session, its expiry, the most sessions. 0 if there are as many already. Expired ones are removed last: a full Redis refuses the first write
- * of a script only, and removing needs no memory.
+ * ARGV: session, its expiry, the most sessions. 0 if there are as many already. Expired ones are removed last: a full
+ * Redis refuses the first write of a script only, and removing needs no memory.
  */
 export const ADD_TO_PRINCIPAL = script(`${NOW}
   if not redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('ZCOUNT', KEYS[1], now, '+inf') >= tonumber(ARGV[3]) then return 0 end

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** A Lua script, which Redis runs in one step. It is called by its digest, and sent whole only where Redis does not know it yet. */
+/**
+ * A Lua script, which Redis runs in one step. It is called by its digest, and sent whole only where Redis does not know
+ * it yet.
+ */
 export interface Script { readonly source: string, readonly digest: string }
 
 const scripts: Script[] = []

@@ -1,6 +1,8 @@
 import { script } from './script.js'
 
-/** KEYS of all: values by key, keys in order, expiries. All nodes go by the clock of Redis. Whether a value has expired. */
+/**
+ * KEYS of all: values by key, keys in order, expiries. All nodes go by the clock of Redis. Whether a value has expired.
+ */
 const EXPIRY = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -15,8 +17,8 @@ const EXPIRY = `
   end`
 
 /**
- * Each write removes some expired values: no write takes long, however many there are. It does so last, because a full Redis refuses the first write
- * of a script only, and only if it needs memory.
+ * Each write removes some expired values: no write takes long, however many there are. It does so last, because a full
+ * Redis refuses the first write of a script only, and only if it needs memory.
  */
 const PURGE = `
   local dead = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now, 'LIMIT', 0, 1000)
@@ -33,7 +35,10 @@ const EXPIRE_SPACE = `
 export const GET = script(`${EXPIRY}
   return not isDead(ARGV[1]) and redis.call('HGET', KEYS[1], ARGV[1])`)
 
-/** ARGV: key, value, expiry or '', most entries or '', '1' to keep a present value. 1 if it was written, 0 if not, -1 if there are too many. */
+/**
+ * ARGV: key, value, expiry or '', most entries or '', '1' to keep a present value. 1 if it was written, 0 if not, -1 if
+ * there are too many.
+ */
 export const PUT = script(`${EXPIRY}
   local present = redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and not isDead(ARGV[1])
   if present and ARGV[5] == '1' then return 0 end
@@ -61,8 +66,8 @@ export const TAKE = script(`${EXPIRY}
   return value`)
 
 /**
- * ARGV: start, stop, 'REV' or '', how many keys to look at, '1' for values, how many characters of values are enough. The last key that was looked at,
- * or '' if it was the last of all; then keys, or keys and values in turn.
+ * ARGV: start, stop, 'REV' or '', how many keys to look at, '1' for values, how many characters of values are enough.
+ * The last key that was looked at, or '' if it was the last of all; then keys, or keys and values in turn.
  */
 export const LIST = script(`${EXPIRY}
   local range = { KEYS[2], ARGV[1], ARGV[2], 'BYLEX' }
@@ -88,7 +93,10 @@ export const LIST = script(`${EXPIRY}
   end
   return found`)
 
-/** ARGV: key, what to add. The sum as text, because a client may round a large integer; or 'no' and the value that cannot be added to. */
+/**
+ * ARGV: key, what to add. The sum as text, because a client may round a large integer; or 'no' and the value that
+ * cannot be added to.
+ */
 export const INCREMENT = script(`${EXPIRY}
   local value = not isDead(ARGV[1]) and redis.call('HGET', KEYS[1], ARGV[1]) or '0'
   local sum = (tonumber(value) or 0.5) + tonumber(ARGV[2])

@@ -7,7 +7,10 @@ export interface Stray { readonly pid: number, readonly group: number, readonly 
 /** How many processes are looked at. */
 const MAX_PROCESSES = 1_000
 
-/** The descendants of a process that are not in its group, such as those that were started detached. Linux alone can say it; elsewhere there are none. */
+/**
+ * The descendants of a process that are not in its group, such as those that were started detached. Linux alone can say
+ * it; elsewhere there are none.
+ */
 export function straysOf (pid: number): Stray[] {
   if (process.platform !== 'linux') return []
   const found = [pid]

@@ -5,12 +5,18 @@ import { now, withTimeout } from '../../../lib/time.js'
 import { killAtExit, signalGroup } from '../kill.js'
 import { isAlive, signalStray, straysOf, type Stray } from './descendants.js'
 
-/** How long the rest of the output is read after the program ended, in milliseconds: a process that left the group may hold the pipes open. */
+/**
+ * How long the rest of the output is read after the program ended, in milliseconds: a process that left the group may
+ * hold the pipes open.
+ */
 const PIPE_TIMEOUT = 250
 /** The interval in which a group is looked at whose leader has ended, in milliseconds. */
 const LOOK = 25
 
-/** A program that was started detached and serves on its standard streams, with all processes it starts. All of them are killed when this process exits. */
+/**
+ * A program that was started detached and serves on its standard streams, with all processes it starts. All of them are
+ * killed when this process exits.
+ */
 export class ServerProcess {
   readonly stdin: Writable
   readonly stdout: Readable
@@ -21,7 +27,9 @@ export class ServerProcess {
   readonly #stepMs: () => number
   readonly #exited: Promise<string>
   #hasEnded = false
-  /** Descendants that have left the group, as long as it was known whose they are: a process that ended has no children. */
+  /**
+   * Descendants that have left the group, as long as it was known whose they are: a process that ended has no children.
+   */
   #strays: Stray[] = []
   #stopping: Promise<void> | undefined
 
@@ -45,7 +53,10 @@ export class ServerProcess {
     })
   }
 
-  /** Closes its standard input, then sends SIGTERM, then SIGKILL, each if processes of the group, or descendants of it, are left after the time of a step. */
+  /**
+   * Closes its standard input, then sends SIGTERM, then SIGKILL, each if processes of the group, or descendants of it,
+   * are left after the time of a step.
+   */
   async stop (): Promise<void> {
     // Another program may have its process id by now.
     if (!this.#hasEnded) await (this.#stopping ??= this.#stop())

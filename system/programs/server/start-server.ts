@@ -6,7 +6,9 @@ import { readThrottled } from './throttle.js'
 
 export interface ServerProgram extends Wanted {
   args: readonly string[]
-  /** How long each step of stopping it may take, in milliseconds. Asked again and again, because it may become shorter. */
+  /**
+   * How long each step of stopping it may take, in milliseconds. Asked again and again, because it may become shorter.
+   */
   stopStep: () => number
   /** Gets what it writes to standard error. */
   onError: (chunk: Buffer) => void
@@ -23,7 +25,10 @@ const FAILURES: Record<string, string> = {
   EMFILE: 'there are too many open files'
 }
 
-/** Starts a program with exactly these variables, in a process group and session of its own: it has no terminal. Rejects with a sentence that says what to do. */
+/**
+ * Starts a program with exactly these variables, in a process group and session of its own: it has no terminal. Rejects
+ * with a sentence that says what to do.
+ */
 export async function startServer (program: ServerProgram): Promise<ServerProcess> {
   const path = findProgram(program)
   const child = spawnDetached(program, path, await deathSignalPrefix())
@@ -54,8 +59,9 @@ async function waitForSpawn (child: ChildProcess, command: string): Promise<numb
 let tried: Promise<string[]> | undefined
 
 /**
-* The words before a program with which the kernel kills it when this process ends, however it ends: `setpriv` of util-linux. Empty on other
- * systems, and where `setpriv` cannot do it. It costs about half a millisecond for each start.
+ * The words before a program with which the kernel kills it when this process ends, however it ends: `setpriv` of
+ * util-linux. Empty on other systems, and where `setpriv` cannot do it. It costs about half a millisecond for each
+ * start.
  */
 export async function deathSignalPrefix (): Promise<string[]> {
   return await (tried ??= process.platform === 'linux' ? trySetpriv() : Promise.resolve([]))
@@ -74,7 +80,10 @@ async function trySetpriv (): Promise<string[]> {
 /** Characters that the shell of Windows gives a meaning. */
 const SPECIAL = /[()\][%!^"`<>&|;, *?]/g
 
-/** How Node.js starts a program on Windows: scripts such as npx.cmd run in the shell only, with arguments that it must not interpret. */
+/**
+ * How Node.js starts a program on Windows: scripts such as npx.cmd run in the shell only, with arguments that it must
+ * not interpret.
+ */
 export function windowsCommand (path: string, args: readonly string[], shell = 'cmd.exe'): { path: string, args: string[], windowsVerbatimArguments: boolean } {
   if (!/\.(cmd|bat)$/i.test(path)) return { path, args: [...args], windowsVerbatimArguments: false }
   // The scripts that npm makes pass their arguments through the shell once more.

@@ -4,7 +4,10 @@ import type { Readable } from 'node:stream'
 const MAX_BYTES = 1024 * 1024
 const WINDOW = 100
 
-/** Reads a stream to its end, but not faster than 10 MiB a second: a program that floods it waits, and this process does not work for it alone. */
+/**
+ * Reads a stream to its end, but not faster than 10 MiB a second: a program that floods it waits, and this process does
+ * not work for it alone.
+ */
 export function readThrottled (stream: Readable, onChunk: (chunk: Buffer) => void): void {
   let read = 0
   let timer: NodeJS.Timeout | undefined
