@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { serveStdio } from '../../app.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
+import { settable } from '../support/clocks.js'
 import { modernMeta } from '../support/modern.js'
 import { gateway, listening } from '../support/gateway.js'
 import { until, within } from '../support/wait.js'
@@ -109,7 +110,8 @@ t.test('a frame that comes after the end closes the socket and is not answered',
 t.test('stdio refuses calls when its token has expired, with an error that names the remedy', async t => {
   const app = await gateway(t, { http: false })
   const [input, output] = [new PassThrough(), new PassThrough()]
-  const expires = Date.now() + 1_000
+  const clock = settable(t)
+  const expires = Date.now() + 60_000
   serveStdio(app.mcp, { input, output, maxMessage: 10_000, identity: { principal: 'ada', scopes: 'all', expires } })
   const ask = async (message: object): Promise<Json> => {
     input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -117,7 +119,7 @@ t.test('stdio refuses calls when its token has expired, with an error that names
     return JSON.parse(String(line)) as Json
   }
   t.match(await ask({ id: 0, method: 'initialize', params: {} }), { result: {} })
-  await new Promise(resolve => setTimeout(resolve, expires - Date.now() + 5))
+  clock.later = 60_000
   t.match(await ask({ id: 1, method: 'ping' }), { id: 1, error: { code: -32600, message: /start the server again with a new token/ } })
   input.end()
 })

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
+import { settable, turnable } from '../support/clocks.js'
 import { listening } from '../support/gateway.js'
 import { within } from '../support/wait.js'
 import { startIssuer } from '../support/environment/issuer.js'
@@ -95,9 +96,10 @@ t.test('a ticket opens nothing else', async t => {
 })
 
 t.test('a ticket is good for its time only', async t => {
-  const { app, url } = await listening(t, { apiKeys, limits: { ticketLifetime: 50 } })
+  const { app, url } = await listening(t, { apiKeys, limits: { ticketLifetime: 10_000 } })
+  const [clock, time] = [turnable(t), settable(t)]
   const ticket = await ticketFor(app, ADA)
-  await new Promise(resolve => setTimeout(resolve, 60))
+  clock.later = time.later = 10_001
   t.equal((await refused(`${url}/mcp?ticket=${ticket}`)).status, 401)
 })
 

@@ -1,7 +1,8 @@
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { createClient, tool, type Options } from '../../../app.js'
+import { turnable } from '../../support/clocks.js'
 import { host } from '../../support/host.js'
 import { gateway, listening } from '../../support/gateway.js'
 import { client } from '../../support/recorder.js'
@@ -66,9 +67,10 @@ for (const name of Object.keys(transports)) {
 }
 
 t.test('after the time in the refusal requests are served again', async t => {
+  const clock = turnable(t)
   const { url } = await listening(t, { rate: 2, burst: 2 })
   const { response } = await untilRefused(async () => await postMessage(`${url}/message`, list(1)))
-  await sleep(1_000 * Number(response.retryAfter))
+  clock.later = 1_000 * Number(response.retryAfter)
   t.equal((await postMessage(`${url}/message`, list(1))).status, 200)
 })
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import WebSocket from 'ws'
+import { turnable } from '../../support/clocks.js'
 import { until } from '../../support/wait.js'
 import { call, initialize } from '../../support/messages.js'
 import { countPongs, frame, openSocket, OPCODE, type RawSocket } from '../../support/websocket-client.js'
@@ -85,6 +86,7 @@ t.test('a message that is not complete in time closes its socket', async t => {
 
 for (const [name, opcode] of [['pings', ping], ['pongs', pong]] as const) {
   t.test(`as many ${name} in a second as allowed are fine, one more closes the socket`, async t => {
+    const clock = turnable(t)
     const server = await startServer(t, { limits: { maxPings: 50 } })
     const [good, bad] = [await initializedSocket(server.port), await initializedSocket(server.port)]
     const flood = (count: number) => Buffer.concat(new Array<Buffer>(count).fill(frame({ opcode, payload: 'x' })))
@@ -94,7 +96,7 @@ for (const [name, opcode] of [['pings', ping], ['pongs', pong]] as const) {
     bad.write(flood(51))
     bad.send(PING)
     t.equal(summarise(await bad.inbox.next()), 'close 1008')
-    await sleep(1_050)
+    clock.later += 1_000
     good.write(flood(50))
     good.send(PING)
     t.equal(summarise(await good.inbox.next()), 'ok id 7', 'the next second is a new one')
