@@ -18,12 +18,14 @@ hooks.createHook = () => {
 }
 syncBuiltinESMExports()
 
-/** Fails the test that runs by errors and rejections that nothing catches. Import this file before tap. */
+/** Fails the test that runs by errors and rejections that nothing catches, unless it listens for them itself. Import this file before tap. */
 export function failByUncaughtErrors (t: Test): void {
   running = t
   t.beforeEach(test => { running = test as Test })
   t.afterEach(test => { running = (test.parent ?? t) as Test })
   for (const event of ['uncaughtException', 'unhandledRejection']) {
-    process.on(event, (error: unknown) => { running?.threw(error instanceof Error ? error : new Error(`${event}: ${String(error)}`, { cause: error })) })
+    process.on(event, (error: unknown) => {
+      if (process.listenerCount(event) === 1) running?.threw(error instanceof Error ? error : new Error(`${event}: ${String(error)}`, { cause: error }))
+    })
   }
 }
