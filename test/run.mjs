@@ -15,10 +15,16 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PARTS = 4
 /** In seconds, for all tests of a part, on a machine that others use, too; test/all.ts limits each of them. */
 const TIMEOUT = 3_900
+const FLAGS = ['--all', '--slow', '--times', '--where']
 /** Where `tap report` looks. */
 const COVERAGE = join(ROOT, '.tap/coverage')
 
 const [flags, words] = [process.argv.slice(2).filter(isFlag), process.argv.slice(2).filter(word => !isFlag(word))]
+const unknown = flags.filter(flag => !FLAGS.includes(flag))
+if (unknown.length > 0) {
+  console.log(`There is no flag ${unknown.join(' or ')}. The flags are ${FLAGS.join(', ')}; test/README.md says what they do.`)
+  process.exit(1)
+}
 if (flags[0] === '--where') {
   console.log(where(ROOT, words[0] ?? ''))
   process.exit()
