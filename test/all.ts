@@ -22,7 +22,7 @@ let loading = true
 let awake: NodeJS.Timeout | undefined
 
 /** Runs one of several equal parts of the test files. Starting a process costs far more than a test does, so the files of a part share one. */
-export async function runPart (part: number, parts = Number(process.env['TEST_PARTS'] ?? 4)): Promise<void> {
+export async function runPart (part: number, parts = Number(process.env['TEST_PARTS'] ?? 5)): Promise<void> {
   awake = setInterval(() => {}, TEST_TIMEOUT)
   if (NAMES_TIMERS) rememberTimers(EXIT_TIMEOUT)
   const { TEST_COVERAGE: coverage } = process.env

@@ -12,7 +12,7 @@ import { where } from './where.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** How many processes share the files: most of them wait most of the time. */
-const PARTS = 4
+const PARTS = 5
 /** In seconds, for all tests of a part, on a machine that others use, too; test/all.ts limits each of them. */
 const TIMEOUT = 3_900
 const FLAGS = ['--all', '--slow', '--times', '--where']

@@ -1,0 +1,3 @@
+import { runPart } from '../all.js'
+
+await runPart(4)
