@@ -107,7 +107,8 @@ export class HttpLink implements Link, RequestHost {
     this.#standalone?.close()
     this.unasked.stop()
     for (const request of this.#requests) request.drop()
-    if (this.hasSession && !this.isExpired) await this.#control('DELETE', undefined, DELETE_TIMEOUT)
+    // It may wait behind answers that the server does not take.
+    if (this.hasSession && !this.isExpired) await withTimeout(this.#control('DELETE', undefined, DELETE_TIMEOUT), DELETE_TIMEOUT, () => {})
     await this.#client.close()
     this.events.closed(new Error('the connection was closed'))
   }
