@@ -98,7 +98,8 @@ for (const [transport, urlOf] of Object.entries({ HTTP: overHttp, WebSocket: ove
             await until(() => upstream.status.restarts > restarts && upstreamOf(place, alias).isFailing)
           }
           await settled(t, ring)
-          t.strictSame(ring.map(({ lists }) => lists.count), listed, 'nothing circulates')
+          const more = ring.map(({ lists }, index) => lists.count - (listed[index] ?? 0))
+          t.ok(more.every(count => count <= 1), `nothing circulates: ${more.join()} more readings in three tries, where one may have been under way`)
         })
       }
     }

@@ -52,6 +52,8 @@ async function waitForSpawn (child: ChildProcess, command: string): Promise<numb
   return await new Promise((resolve, reject) => {
     const fail = (code = 'unknown') => reject(new Error(`${command} could not be started: ${FAILURES[code] ?? code}`))
     child.on('error', (error: NodeJS.ErrnoException) => fail(error.code))
+    // A program that ends at once may break its streams before anything else listens to them.
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
     child.once('spawn', () => child.pid === undefined ? fail() : resolve(child.pid))
   })
 }
