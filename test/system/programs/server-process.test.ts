@@ -25,6 +25,12 @@ t.test('a program that ends with its standard input is not signalled', async t =
   t.equal(await server.ended, 'it exited with code 3')
 })
 
+t.test('a program that ends with its input unread breaks no stream that nothing listens to', async t => {
+  const server = await start(t, 'exit 3')
+  server.stdin.write('x'.repeat(1_000_000))
+  t.equal(await server.ended, 'it exited with code 3')
+})
+
 t.test('a program that goes on after the end of its input gets SIGTERM', async t => {
   const server = await start(t, 'trap "exit 9" TERM; echo ready; while :; do sleep 0.02; done')
   await nextEvent(server.stdout, 'data')
