@@ -51,9 +51,9 @@ onSharedRedis(t, (t, share) => {
     const shared = await share(t)
     const [one, two] = await pairOf(t, { ...shared, apiKeys })
     const link = await redisLink(t, String(shared.redis))
-    // The nodes write their own keys, leases and what they say about themselves, when they come to it.
-    const isOfNodes = (key: string): boolean => /^(node:|feed$|\{v:)/.test(key.slice(String(shared.redisPrefix).length))
-    const keys = async (): Promise<string[]> => (await allKeys(link)).filter(key => key.startsWith(String(shared.redisPrefix)) && !isOfNodes(key))
+    // Nodes publish their options when they come to it, and renew them.
+    const ofOptions = `${String(shared.redisPrefix)}{v:node options}`
+    const keys = async (): Promise<string[]> => (await allKeys(link)).filter(key => key.startsWith(String(shared.redisPrefix)) && !key.startsWith(ofOptions))
     const before = await keys()
     const id = (await post(one.url, HELLO, bearer(ADA))).headers.get('mcp-session-id') ?? ''
     const headers = { ...bearer(ADA), 'mcp-session-id': id }
