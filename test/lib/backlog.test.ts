@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Backlog, Backlogs } from '../../lib/backlog.js'
-import { until } from '../support/wait.js'
+import { stopTime } from '../support/clocks.js'
 
 const MAX = 1_000
 const DEADLINE = 60
@@ -19,36 +18,43 @@ function client (together?: Backlogs) {
 }
 
 t.test('a client whose queue is within the limit is never cut off', async t => {
+  const { pass } = stopTime(t)
   const { state, write } = client()
   write(MAX)
-  await sleep(2 * DEADLINE)
+  await pass(2 * DEADLINE)
   t.equal(state.cut, 0)
 })
 
 t.test('a client that reads nothing of a full queue is cut off, once', async t => {
+  const { pass } = stopTime(t)
   const { state, write } = client()
   write(MAX + 1)
   t.equal(state.cut, 0, 'not at once')
-  await until(() => state.cut === 1)
-  await sleep(2 * DEADLINE)
+  await pass(DEADLINE - 1)
+  t.equal(state.cut, 0, 'not before its time is up')
+  await pass(1)
+  t.equal(state.cut, 1)
+  await pass(2 * DEADLINE)
   t.equal(state.cut, 1)
 })
 
 t.test('a client that reads, however slowly, is not cut off', async t => {
+  const { pass } = stopTime(t)
   const { state, write, read } = client()
   write(5 * MAX)
   for (let round = 0; round < 20; round++) {
-    await sleep(DEADLINE / 4)
+    await pass(DEADLINE / 4)
     read(50)
   }
   t.equal(state.cut, 0)
 })
 
 t.test('a client that reads more slowly than is written is cut off only far beyond the limit', async t => {
+  const { pass } = stopTime(t)
   const { state, write, read } = client()
   write(2 * MAX)
   for (let round = 0; round < 20; round++) {
-    await sleep(DEADLINE / 4)
+    await pass(DEADLINE / 4)
     read(100)
     write(200)
   }
@@ -64,19 +70,21 @@ t.test('a client whose notifications pile up far beyond the limit is cut off at 
 })
 
 t.test('an answer is never the reason to cut', async t => {
+  const { pass } = stopTime(t)
   const { state, write, read } = client()
   write(100 * MAX, true)
   t.equal(state.cut, 0)
   read(100 * MAX)
-  await sleep(2 * DEADLINE)
+  await pass(2 * DEADLINE)
   t.equal(state.cut, 0)
 })
 
 t.test('no client is watched after the end', async t => {
+  const { pass } = stopTime(t)
   const { state, write, backlog } = client()
   write(2 * MAX)
   backlog.stop()
-  await sleep(2 * DEADLINE)
+  await pass(2 * DEADLINE)
   t.equal(state.cut, 0)
 })
 

@@ -1,5 +1,9 @@
 import { once, type EventEmitter } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
+
+// Those of the machine: some tests stop the others.
+const { setTimeout, clearTimeout } = globalThis
+
+const sleep = async (ms: number): Promise<void> => await new Promise(resolve => { setTimeout(resolve, ms) })
 
 /** In milliseconds. Only a failing test waits this long: on a busy machine the first answer of a process may take seconds. */
 const DEADLINE = 60_000
@@ -26,6 +30,31 @@ export async function inTime<T> (promise: Promise<T>, what: string, ms = DEADLIN
   } finally {
     clearTimeout(timer)
   }
+}
+
+/**
+ * Waits for a fixed time. The reason says why neither an event nor a clock that the test turns will do; at most ten calls are left, which
+ * test/waiting.test.ts counts.
+ */
+export async function pause (ms: number, _reason: string): Promise<void> {
+  await sleep(ms)
+}
+
+/** Takes time as a part of what a test has built: a tool, a client or a server that is slow. Rejects when the signal aborts. */
+export async function takeTime (ms: number, signal?: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    signal?.throwIfAborted()
+    const timer = setTimeout(resolve, ms)
+    signal?.addEventListener('abort', () => { clearTimeout(timer); reject(signal.reason as Error) }, { once: true })
+  })
+}
+
+/** Settles never, unless the signal aborts: then it rejects with its reason. Keeps no process alive. */
+export async function untilAborted (signal: AbortSignal): Promise<never> {
+  return await new Promise<never>((_resolve, reject) => {
+    signal.throwIfAborted()
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
 }
 
 /** Waits until the condition holds, for conditions that no event announces. */

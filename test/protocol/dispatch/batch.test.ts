@@ -1,14 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { splitBatch } from '../../../protocol/dispatch/batch.js'
 import type { Dispatcher } from '../../../protocol/dispatch/dispatcher.js'
 import { client, dispatcher, modern, revision } from '../../support/recorder.js'
+import { takeTime } from '../../support/wait.js'
 
 function served (): Dispatcher {
   const mcp = dispatcher()
   mcp.method('wait', Type.Object({ ms: Type.Optional(Type.Integer()) }), async ({ ms = 0 }, call) => {
-    await sleep(ms, undefined, { signal: call.signal })
+    await takeTime(ms, call.signal)
     call.progress(1)
     return { ms }
   })

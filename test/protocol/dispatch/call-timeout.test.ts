@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Dispatcher } from '../../../protocol/dispatch/dispatcher.js'
 import type { Limits } from '../../../protocol/wire/limits.js'
 import { client, dispatcher, modern } from '../../support/recorder.js'
-import { bestTime } from '../../support/timing.js'
+import { stopTime } from '../../support/clocks.js'
+import { untilAborted } from '../../support/wait.js'
 
 const Anything = Type.Object({})
 const never = async (): Promise<never> => await new Promise(() => {})
@@ -17,10 +18,10 @@ function limited (limits: Partial<Limits>, handle: (params: object, call: Call) 
 }
 
 /** Shows a sign of life again and again until the call is over. */
-async function keepWorking (call: Call, every: number): Promise<object> {
+async function keepWorking (call: Call, wait: () => Promise<void>): Promise<object> {
   for (let step = 1; !call.signal.aborted; step++) {
     call.progress(step)
-    await sleep(every)
+    await wait()
   }
   return {}
 }
@@ -34,11 +35,11 @@ t.test('a handler that never settles is answered for when its time is up', async
 t.test('a timeout aborts the work', async t => {
   let reason: unknown
   const mcp = limited({ callTimeout: 20 }, async (_params, { signal }) => {
-    await sleep(60_000, undefined, { signal }).catch(() => { reason = signal.reason })
+    await untilAborted(signal).catch(() => { reason = signal.reason })
     return {}
   })
   t.match(await client(mcp).request('m'), { error: { code: -32603 } })
-  await sleep(0)
+  await turn()
   t.match(reason, { name: 'McpError', message: /given up/ })
 })
 
@@ -59,39 +60,46 @@ t.test('nothing follows the answer: neither a late result nor late progress', as
   late?.log('emergency', 'too late')
   late?.notify('notifications/late', {})
   finish({ late: true })
-  await sleep(5)
+  await turn()
+  await turn()
   t.equal(channel.sent.length, 1)
 })
 
 t.test('progress extends the deadline, whether the client asked for it or not', async t => {
-  const mcp = limited({ callTimeout: 400, callTimeoutMax: 10_000 }, async (_params, call) => {
-    for (let step = 1; step <= 6; step++) {
-      await sleep(100)
-      call.progress(step)
-    }
-    return { done: true }
-  })
-  t.match(await client(mcp).request('m'), { result: { done: true } })
+  const { pass } = stopTime(t)
+  let running: Call | undefined
+  let finish: (result: object) => void = () => {}
+  const { request } = client(limited({ callTimeout: 400, callTimeoutMax: 10_000 }, async (_params, call) => await new Promise<object>(resolve => { [running, finish] = [call, resolve] })))
+  const answer = request('m')
+  for (let step = 1; step <= 6; step++) {
+    await pass(399)
+    running?.progress(step)
+  }
+  finish({ done: true })
+  t.match(await answer, { result: { done: true } })
 })
 
 t.test('progress does not push the end past the hard limit', async t => {
-  const took = await bestTime(2_000, async () => {
-    const startedAt = Date.now()
-    const mcp = limited({ callTimeout: 50, callTimeoutMax: 200 }, async (_params, call) => await keepWorking(call, 5))
-    t.match(await client(mcp).request('m'), { error: { code: -32603, message: /given up/ } })
-    return Date.now() - startedAt
-  })
-  t.ok(took >= 140 && took < 2_000, `given up after ${took} ms`)
+  const { pass, after } = stopTime(t)
+  const { ask, channel } = client(limited({ callTimeout: 50, callTimeoutMax: 200 }, async (_params, call) => await keepWorking(call, async () => await after(5))))
+  ask('m')
+  await pass(199, 1)
+  t.strictSame(channel.sent, [], 'it shows signs of life')
+  await pass(1)
+  t.match(await channel.next(), { error: { code: -32603, message: /given up after 200 ms/ } })
 })
 
 t.test('a sign of life counts up to the hard limit itself', async t => {
+  const { pass, after } = stopTime(t)
   const mcp = limited({ callTimeout: 500, callTimeoutMax: 900 }, async (_params, call) => {
-    await sleep(300)
+    await after(300)
     call.progress(1)
-    await sleep(350)
+    await after(350)
     return { done: true }
   })
-  t.match(await client(mcp).request('m'), { result: { done: true } }, 'alive 350 ms ago, and 250 ms before the limit')
+  const answer = client(mcp).request('m')
+  await pass(651)
+  t.match(await answer, { result: { done: true } }, 'alive 350 ms ago, and 250 ms before the limit')
 })
 
 t.test('the hard limit holds even where the other one is longer', async t => {
@@ -100,19 +108,20 @@ t.test('the hard limit holds even where the other one is longer', async t => {
 })
 
 t.test('a call without a clock lasts as long as its client', async t => {
+  const { pass } = stopTime(t)
   let ended: unknown
   const mcp = limited({ callTimeout: 10, callTimeoutMax: 10 }, async (_params, { signal }) => {
-    await sleep(60_000, undefined, { signal }).catch(() => { ended = signal.reason })
+    await untilAborted(signal).catch(() => { ended = signal.reason })
     return {}
   }, false)
   const { ask, peer, channel } = client(mcp)
   ask('m')
-  await sleep(40)
+  await pass(40)
   t.equal(peer.inbound.size, 1)
   mcp.lifecycle.disconnect(peer, new Error('gone'))
   t.strictSame(channel.sent, [])
   t.equal(channel.ends, 1)
-  await sleep(0)
+  await turn()
   t.match(ended, { message: 'gone' })
 })
 
@@ -182,7 +191,7 @@ t.test('a call that is answered because the time of another is up is not given u
   ask('second')
   await channel.until(() => channel.sent.length === 2)
   answer({})
-  await sleep(0)
+  await turn()
   t.strictSame(ended, [['first', 'error'], ['second', 'ok']])
   t.strictSame(calls.map(({ signal }) => signal.aborted), [true, false])
   t.equal(channel.sent.length, 2)

@@ -1,27 +1,34 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { client, dispatcher, modern } from '../../support/recorder.js'
+import { untilAborted } from '../../support/wait.js'
 
 const Anything = Type.Object({})
 
 t.test('calls in flight are answered before draining ends', async t => {
   const mcp = dispatcher()
-  mcp.method('m', Anything, async () => { await sleep(30); return { done: true } })
+  const finish: Array<() => void> = []
+  mcp.method('m', Anything, async () => await new Promise<object>(resolve => { finish.push(() => resolve({ done: true })) }))
   const clients = [client(mcp), client(mcp), client(mcp)]
   for (const { ask } of clients) ask('m')
-  await mcp.lifecycle.drain(Infinity)
+  const drained = mcp.lifecycle.drain(Infinity)
+  await turn()
+  for (const each of finish) each()
+  await drained
   for (const { channel } of clients) t.match(channel.sent.map(text => JSON.parse(text) as object), [{ id: 1, result: { done: true } }])
 })
 
 t.test('a request that is received during the drain is refused', async t => {
   const mcp = dispatcher()
-  mcp.method('m', Anything, async () => { await sleep(30); return {} })
+  let finish = (): void => {}
+  mcp.method('m', Anything, async () => await new Promise<object>(resolve => { finish = () => resolve({}) }))
   const early = client(mcp)
   early.ask('m')
   const drained = mcp.lifecycle.drain(Infinity)
   t.match(await early.request('m'), { id: 2, error: { code: -32603, message: 'The server is shutting down' } })
   t.match(await client(mcp).request('m', modern()), { error: { code: -32603 } }, 'from new clients too')
+  finish()
   await drained
   t.equal(early.channel.sent.length, 2)
 })
@@ -30,14 +37,14 @@ t.test('a call that takes longer than the grace period is answered with an error
   const mcp = dispatcher({ limits: { grace: 30 } })
   let reason: unknown
   mcp.method('m', Anything, async (_params, { signal }) => {
-    await sleep(60_000, undefined, { signal }).catch(() => { reason = signal.reason })
+    await untilAborted(signal).catch(() => { reason = signal.reason })
     return {}
   })
   const { ask, channel } = client(mcp)
   ask('m')
   await mcp.lifecycle.drain(Infinity)
   t.match(await channel.next(), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
-  await sleep(0)
+  await turn()
   t.match(reason, { message: 'The server is shutting down' })
 })
 
@@ -105,7 +112,7 @@ t.test('a peer that is gone aborts its calls and answers none of them', async t 
   const mcp = dispatcher()
   const reasons: unknown[] = []
   mcp.method('m', Anything, async (_params, { signal }) => {
-    await sleep(60_000, undefined, { signal }).catch(() => { reasons.push(signal.reason) })
+    await untilAborted(signal).catch(() => { reasons.push(signal.reason) })
     return {}
   })
   const { ask, peer, channel } = client(mcp)
@@ -113,7 +120,7 @@ t.test('a peer that is gone aborts its calls and answers none of them', async t 
   ask('m')
   const gone = new Error('the socket was closed')
   mcp.lifecycle.disconnect(peer, gone)
-  await sleep(0)
+  await turn()
   t.strictSame(reasons, [gone, gone])
   t.strictSame(channel.sent, [])
   t.equal(channel.ends, 2, 'each channel learns that nothing follows')

@@ -5,7 +5,7 @@ import { NodeCalls, type NodeOutcome, type NodeRequestOptions } from '../../../p
 import type { Nodes } from '../../../protocol/nodes/nodes.js'
 import { errors } from '../../../protocol/wire/errors.js'
 import { fakeNodes } from '../../support/nodes/fake-nodes.js'
-import { until } from '../../support/wait.js'
+import { takeTime, until } from '../../support/wait.js'
 
 const BODY: NodeRequests['resume'] = { upstream: 'u', parkedId: 'p', nonce: 'n', principal: undefined, bound: 'b', capabilities: {}, logLevel: undefined, answers: {} }
 const BEAT = 5
@@ -80,7 +80,7 @@ t.test('the answer comes with the progress before it, and nothing is kept', asyn
 t.test('whichever message is lost, fails or comes twice, the request is answered and runs once', async t => {
   for (const kind of ['request', 'done', 'reply', 'works', 'waits', 'any message'] as const) {
     for (const fault of ['lost', 'absent', 'failed', 'twice'] as const) {
-      const { wire, ask, runs, answers } = pair(t, async () => await new Promise(resolve => { setTimeout(resolve, 3 * BEAT, kind) }))
+      const { wire, ask, runs, answers } = pair(t, async () => { await takeTime(3 * BEAT); return kind })
       let left = 2
       wire.fault = message => (kind === 'any message' || message.kind === kind) && left-- > 0 ? fault : undefined
       t.strictSame(await ask(), answered(kind), `${kind}: ${fault}`)

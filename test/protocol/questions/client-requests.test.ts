@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Limits } from '../../../protocol/wire/limits.js'
+import { stopTime } from '../../support/clocks.js'
 import { client, dispatcher, modern, revision, type Json } from '../../support/recorder.js'
 
 const Anything = Type.Object({})
@@ -19,15 +20,17 @@ function asked (limits: Partial<Limits>, handle: (call: Call) => Promise<object>
 }
 
 t.test('the deadline of a call stands still while its client is asked', async t => {
+  const { pass } = stopTime(t)
   const { ask, channel, answer } = asked({ callTimeout: 40, callTimeoutMax: 10_000 }, async call => await call.ask({ q: IT }))
   ask('m')
   const question = await channel.next()
-  await sleep(150)
+  await pass(150)
   answer(question, { name: 'Ada' })
   t.match(await channel.next(), { id: 1, result: { q: { name: 'Ada' } } })
 })
 
 t.test('with two questions at once the deadline stands still until the later answer', async t => {
+  const { pass } = stopTime(t)
   const { ask, channel, answer } = asked({ callTimeout: 40, callTimeoutMax: 10_000 }, async call => {
     const [a, b] = await Promise.all([call.ask({ q: IT }), call.ask({ q: IT })])
     return { a, b }
@@ -35,7 +38,7 @@ t.test('with two questions at once the deadline stands still until the later ans
   ask('m')
   const questions = [await channel.next(), await channel.next()] as const
   answer(questions[0], {})
-  await sleep(150)
+  await pass(150)
   answer(questions[1], {})
   t.match(await channel.next(), { id: 1, result: { a: {}, b: {} } })
 })
@@ -62,7 +65,7 @@ t.test('a call that waits for its client ends at the hard limit, and takes its q
 })
 
 t.test('a client request that is not awaited any more is cancelled before the answer', async t => {
-  const { ask, channel, answer, request } = asked({}, async call => await Promise.race([call.ask({ q: IT }), sleep(1, { gaveUp: true })]))
+  const { ask, channel, answer, request } = asked({}, async call => await Promise.race([call.ask({ q: IT }), turn({ gaveUp: true })]))
   ask('m')
   const question = await channel.next()
   t.match(await channel.next(), { method: 'notifications/cancelled', params: { requestId: question.id } })

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { PassThrough } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Frames, watchAssembly } from '../../../transports/websocket/frames.js'
+import { stopTime, turnable } from '../../support/clocks.js'
 import { closeFrame, frame, OPCODE } from '../../support/websocket-client.js'
 
 const { text, continuation, ping } = OPCODE
@@ -35,10 +35,11 @@ for (const [what, bytes] of complete) {
 }
 
 t.test('the time of a message counts from its first byte, whatever comes between its parts', async t => {
+  const clock = turnable(t)
   const frames = new Frames()
   frames.push(first)
   const { since } = frames
-  await sleep(2)
+  clock.later = 2
   for (const bytes of [PING, middle, PING.subarray(0, 3), PING.subarray(3), last.subarray(0, 1)]) {
     frames.push(bytes)
     t.equal(frames.since, since)
@@ -65,17 +66,15 @@ t.test('a late message is reported once, one in time never, and nothing after th
 })
 
 t.test('a message that came in time, but was read late because the gateway was busy, is in time', async t => {
+  const { pass } = stopTime(t)
   const bytes = new PassThrough()
   const stop = watchAssembly(bytes, 500, () => t.fail('it came in time'))
   t.teardown(stop)
   bytes.write(first)
-  await sleep(1)
-  setTimeout(() => {
-    const until = performance.now() + 700
-    while (performance.now() < until);
-    // Stands for what the operating system has for us by now.
-    setImmediate(() => bytes.write(last))
-  }, 1)
-  await sleep(1_000)
+  await pass(1)
+  // Stands for what the operating system has for us after a turn of 700 ms.
+  setImmediate(() => bytes.write(last))
+  await pass(700, 700)
+  await pass(1_000)
   t.pass()
 })

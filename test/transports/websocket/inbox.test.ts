@@ -1,6 +1,7 @@
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { Inbox } from '../../../transports/websocket/inbox.js'
+import { stopTime } from '../../support/clocks.js'
 import { until } from '../../support/wait.js'
 
 function inbox () {
@@ -36,22 +37,25 @@ t.test('beyond so many messages of a turn the rest waits for the next, in order,
 })
 
 t.test('while too much waits for the client nothing of it is handed over', async t => {
+  const { pass } = stopTime(t)
   const { state, push } = inbox()
   state.full = true
   push(0, 3)
-  await sleep(50)
+  await pass(50)
   t.strictSame([state.handed.length, state.paused], [0, true])
   state.full = false
-  await until(() => state.handed.length === 3)
+  await pass(10)
+  t.equal(state.handed.length, 3)
   t.notOk(state.paused)
   push(3, 4)
   t.strictSame(state.handed, upTo(4))
 })
 
 t.test('nothing is handed over after the end', async t => {
+  const { pass } = stopTime(t)
   const { state, box, push } = inbox()
   push(0, 100)
   box.stop()
-  await sleep(30)
+  await pass(30)
   t.equal(state.handed.length, 16)
 })
