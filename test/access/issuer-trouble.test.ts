@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { gateway } from '../support/gateway.js'
-import { until, within } from '../support/wait.js'
+import { until } from '../support/wait.js'
 import { json, startIssuer } from '../support/environment/issuer.js'
 import { bearer, ping } from '../support/keys.js'
 
@@ -81,6 +80,6 @@ t.test('the gateway starts while its issuer is not there yet, and finds it when 
   t.match(app.mcp.health.now(), { status: 'degraded', ready: true, parts: { oauth: /cannot be fetched/ } }, 'and the health report says so')
   issuer.answers.delete(METADATA)
   t.equal((await post(app, await issuer.sign())).statusCode, 503)
-  await within(60_000, async signal => { while ((await post(app, await issuer.sign())).statusCode !== 200) await sleep(200, undefined, { signal }) })
+  await until(async () => (await post(app, await issuer.sign())).statusCode === 200, 'an accepted token', 60_000, 200)
   t.equal(app.mcp.health.now().status, 'healthy')
 })

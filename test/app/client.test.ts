@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events'
 import t from 'tap'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { build, createClient, tool } from '../../app.js'
 import { gateway } from '../support/gateway.js'
-import { within } from '../support/wait.js'
+import { untilAborted, within } from '../support/wait.js'
 
 t.test('a client in the same process needs no port, and shakes hands by itself', async t => {
   const app = await build({ name: 'mine', instructions: 'be kind', http: false })
@@ -71,14 +71,14 @@ t.test('an answer that fails is an error to the server, not an unhandled rejecti
 t.test('a request that is given up is cancelled on the server', async t => {
   const app = await gateway(t)
   let reason: unknown
-  app.mcp.tools.add(tool({ name: 'wait', description: 'd', run: async (_input, { signal }) => await sleep(60_000, 'x', { signal }).catch(() => { reason = signal.reason }) }))
+  app.mcp.tools.add(tool({ name: 'wait', description: 'd', run: async (_input, { signal }) => await untilAborted(signal).catch(() => { reason = signal.reason }) }))
   const { request } = await createClient(app)
   const controller = new AbortController()
   const answer = request('tools/call', { name: 'wait' }, controller.signal)
   await request('ping')
   controller.abort(new Error('enough'))
   await t.rejects(answer, { cause: { message: 'enough' } })
-  await sleep(0)
+  await turn()
   t.match(reason, { message: /cancelled/ })
 })
 

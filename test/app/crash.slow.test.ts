@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { within } from '../support/wait.js'
+import { until } from '../support/wait.js'
 import { post } from '../support/http-session.js'
 import { CounterListener } from './crash-listener.js'
 import { Load, modernConnection, plainConnection, sessionConnection, websocketConnection } from './crash-load.js'
@@ -22,8 +21,7 @@ t.test(`a server that is killed ${KILLS} times while it writes loses nothing it 
 
   const restarts: Start[] = []
   for (let kill = 0; kill < KILLS; kill++) {
-    await underWay(load)
-    await sleep(Math.random() * 800)
+    await underWay(load, 10 + Math.random() * 800)
     restarts.push(await gateway.restart())
     const { acknowledged } = load.counter
     const counted = await counter(gateway)
@@ -60,10 +58,10 @@ function inWords (times: number[]): string {
   return `median ${sorted[sorted.length >> 1]} ms, slowest ${sorted.at(-1)} ms`
 }
 
-/** Waits until the server has acknowledged something since. */
-async function underWay (load: Load): Promise<void> {
+/** Waits until the server has acknowledged so much since. */
+async function underWay (load: Load, more = 10): Promise<void> {
   const before = load.acknowledged
-  await within(60_000, async signal => { while (load.acknowledged < before + 10) await sleep(2, undefined, { signal }) })
+  await until(() => load.acknowledged >= before + more)
 }
 
 async function counter (gateway: Gateway): Promise<number> {

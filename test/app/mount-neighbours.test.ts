@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module'
-import { setTimeout as sleep } from 'node:timers/promises'
 import underPressure from '@fastify/under-pressure'
 import websocket from '@fastify/websocket'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { patchbay, tool } from '../../app.js'
 import { callOf, INITIALIZE, overHttp, overWebSocket, upgradeStatus } from './mount-clients.js'
+import { takeTime } from '../support/wait.js'
 
 /** Everything that Patchbay once decorated applications, requests and replies with, and more that a host may well have. */
 const NAMES = [
@@ -119,7 +119,7 @@ t.test('two scopes have a gateway each, over WebSocket as well, also beyond head
   const scoped = (prefix: string): Step => async app => {
     await app.register(async scope => {
       await scope.register(patchbay, { prefix, allowAnonymous: true, limits: { headersTimeout: 100 } })
-      scope.mcp.tools.add(tool({ name: 'where', description: 'd', run: async () => { await sleep(250); return prefix } }))
+      scope.mcp.tools.add(tool({ name: 'where', description: 'd', run: async () => { await takeTime(250); return prefix } }))
     })
   }
   const { url, lines } = await started(t, [scoped('/one'), scoped('/two'), sockets(websocket)])

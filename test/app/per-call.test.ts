@@ -1,7 +1,7 @@
 import { createHook } from 'node:async_hooks'
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type LightMyRequestResponse } from 'fastify'
 import t, { type Test } from 'tap'
 import { tool } from '../../app.js'
@@ -163,7 +163,7 @@ t.test('a request over HTTP', async t => {
 
   t.test('makes no error, and leaves nothing behind', async t => {
     for (const work of [...Object.values(atOnce), ...Object.values(waiting)]) t.equal((await work(app)).statusCode, 200)
-    await sleep(50)
+    await until(() => app.mcp.connections.replies.size === 0)
     const before = remembered(app)
     const left = timers(t)
     const errors = countErrors(t)

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { errors } from '../../protocol/wire/errors.js'
 import { FIXTURE, PROCESSES } from '../support/process.js'
 import { HttpSession, openSession, post, slow } from '../support/http-session.js'
 import { openStream } from '../support/event-reader.js'
-import { until } from '../support/wait.js'
+import { takeTime, until } from '../support/wait.js'
 import { freePort, Gateway, gatewayOn, numberOf, Reading } from '../support/restarting.js'
 
 const COUNTER = 'server://counter'
@@ -179,7 +178,7 @@ t.test('sessions and streams outlive the process', async t => {
     await Promise.all(replies.map(async reply => await reply.until(messages => messages.length > 0)))
     await gateway.end('SIGKILL')
     let changes = 0
-    const change = async () => { while (changes < 40) await count(gateway.url).then(() => { changes++ }, async () => await sleep(1)) }
+    const change = async () => { while (changes < 40) await count(gateway.url).then(() => { changes++ }, async () => await takeTime(1)) }
     await Promise.all([gateway.start(), change(), change(), change()])
     const stream = await listen(session)
     await stream.until(messages => messages.length >= changes, 3_000).catch(() => {})
@@ -217,11 +216,14 @@ t.test('sessions and streams outlive the process', async t => {
   })
 
   t.test('a session that has been idle for too long is not brought back', async t => {
-    const gateway = await gatewayOn(t, [], { PATCHBAY_SESSION_IDLE: '1000' })
+    const gateway = await gatewayOn(t, [], { PATCHBAY_SESSION_IDLE: '3000000' })
     await gateway.start()
     const session = await openSession(gateway.url)
+    await gateway.restart()
+    t.equal(await ping(session), 200)
     await gateway.end('SIGKILL')
-    await sleep(2_100)
+    // The clock of the next process is an hour ahead.
+    gateway.env['NODE_OPTIONS'] = '--import=data:text/javascript,const{now}=Date;Date.now=()=>now()+3600000'
     await gateway.start()
     t.equal(await ping(session), 404)
   })

@@ -1,9 +1,8 @@
 import { request as httpRequest } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { probe, CONNECTIONS } from '../support/transports.js'
-import { until } from '../support/wait.js'
+import { takeTime, until } from '../support/wait.js'
 import { endSession, mirroredHead, openSession, post } from '../support/http-requests.js'
 import { call, callTool, initialize, notification } from '../support/messages.js'
 import { expectUnharmed, startServer, type Server } from '../support/server.js'
@@ -82,7 +81,7 @@ t.test('a cancellation stops the call it names and no other', async t => {
   })
 
   await t.test('D10: a handshake cannot be cancelled', async t => {
-    const slowly = async ({ mcp }: FastifyInstance) => { mcp.use(async (_call, next) => { await sleep(20); return await next() }) }
+    const slowly = async ({ mcp }: FastifyInstance) => { mcp.use(async (_call, next) => { await takeTime(20); return await next() }) }
     const other = await startServer(t, { plugins: [slowly] })
     for (const open of [socketConnection, stdioConnection, sseConnection]) {
       const connection = await open(other)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { COMMAND } from '../support/command.js'
-import { inTime } from '../support/wait.js'
+import { inTime, pause } from '../support/wait.js'
 import { folder } from '../support/process.js'
 
 /** Sends large notifications again and again, or one large answer. */
@@ -41,7 +41,7 @@ t.test('a client that reads nothing while tools write is given up: the process l
 
 t.test('a client that reads a large answer late gets all of it', async t => {
   const { child, exited, logged } = await deaf(t, 'large')
-  await new Promise(resolve => setTimeout(resolve, 1_500))
+  await pause(1_500, 'another process must not give its client up, for several times its deadline of 300 ms')
   t.equal(child.exitCode, null)
   let text = ''
   child.stdout.on('data', (chunk: Buffer) => { text += String(chunk) })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { inTime, until } from '../support/wait.js'
+import { inTime, pause, until } from '../support/wait.js'
 import { folder, initialize, launch, PROCESSES, toolCall, type Json, type Launched } from '../support/process.js'
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'
@@ -47,8 +47,7 @@ t.test('the limit of open files', { skip: process.platform === 'win32' && 'Windo
     const served = connections.filter(({ over }) => !over)
     t.equal(served.length, 156)
     t.match(launched.stderr, /option maxConnections is lowered to 156, because this process may open 256 files/)
-    // Long enough for what looks at the memory once a second.
-    await new Promise(resolve => setTimeout(resolve, 2_500))
+    await pause(2_500, 'another process looks at its memory once a second, and tells nothing of it')
     for (const { socket } of served) socket.write(HEALTH)
     await until(() => served.every(({ answers }) => answers > 1), 'each is answered again', 60_000)
     for (const { socket } of connections) socket.destroy()
@@ -74,7 +73,7 @@ t.test('the limit of open files', { skip: process.platform === 'win32' && 'Windo
     const answers = await answersOf(launched, work.length)
     t.match(answers[0], { result: { isError: true, content: [{ text: /too many open files/ }] } })
     t.match(answers[2], { result: { structuredContent: { status: 'healthy' } } })
-    await new Promise(resolve => setTimeout(resolve, 2_500))
+    await pause(2_500, 'another process looks at its memory once a second without a free descriptor, and tells nothing of it')
     connection.socket.write(HEALTH)
     await until(() => connection.answers === 2, 'it is answered again')
     launched.send(toolCall(7, 'give_back'))

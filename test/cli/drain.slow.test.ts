@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { inTime, until } from '../support/wait.js'
 import type { ServerEvent } from '../support/event-reader.js'
@@ -64,16 +63,12 @@ const expectedIds = (transport: string, each: number): number[] =>
   [...(['stdio', 'modern', 'websocket'].includes(transport) ? [0] : []), ...Array.from({ length: each }, (_, index) => index + 1)].sort()
 
 async function underWay (url: string, calls: number): Promise<void> {
-  const until = Date.now() + DEADLINE
-  while (await started(url) < calls) {
-    if (Date.now() > until) throw new Error(`not all of the ${calls} calls have begun`)
-    await sleep(20)
-  }
+  await until(async () => await started(url) >= calls, `the beginning of all ${calls} calls`, DEADLINE, 20)
 }
 
 /** Asks until another client is being served. */
 async function busy (url: string): Promise<void> {
-  while (Number((JSON.parse(await text(await ask(`${url}/health`))) as Json).peers) === 0) await sleep(5)
+  await until(async () => Number((JSON.parse(await text(await ask(`${url}/health`))) as Json).peers) > 0, 'another client', DEADLINE, 5)
 }
 
 /** Asks until the process has noticed that it is to stop. A connection that is new at that moment has no request yet, and is closed. */

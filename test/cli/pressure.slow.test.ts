@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import WebSocket from 'ws'
 import { once } from 'node:events'
 import { modernMeta } from '../support/modern.js'
 import { openSession, post, type Posted } from '../support/http-session.js'
 import { folder, initialize, launch, type Json, type Launched } from '../support/process.js'
+import { until } from '../support/wait.js'
 
 /** Tools that hold memory until SIGCONT comes, and that block the loop. */
 const BUSY = `
@@ -50,13 +50,15 @@ async function health (url: string): Promise<Json & { code: number }> {
   return { code: response.status, ...await response.json() as Json }
 }
 
-async function until (url: string, status: string, meanwhile: () => Promise<unknown> = async () => {}): Promise<Json> {
-  for (const end = Date.now() + DEADLINE; Date.now() < end; await sleep(20)) {
-    const current = await health(url)
-    if (current.status === status) return current
+async function whenStatus (url: string, status: string, meanwhile: () => Promise<unknown> = async () => {}): Promise<Json> {
+  let current: Json = {}
+  await until(async () => {
+    current = await health(url)
+    if (current['status'] === status) return true
     await meanwhile()
-  }
-  throw new Error(`it is not ${status}`)
+    return false
+  }, `status ${status}`, DEADLINE, 20)
+  return current
 }
 
 /** The status with which an upgrade is refused; 101 when it is not. */
@@ -84,12 +86,11 @@ t.test('a process short of heap refuses new work, serves its clients, and recove
   }
   await send(initialize)
   const refused = async <T>(ask: () => Promise<T>, isRefusal: (answer: T) => boolean): Promise<T> => {
-    for (;; await sleep(20)) {
-      const answer = await ask()
-      if (isRefusal(answer)) return answer
-    }
+    let answer = await ask()
+    await until(async () => isRefusal(answer) || isRefusal(answer = await ask()), 'a refusal', DEADLINE, 20)
+    return answer
   }
-  t.match(await until(url, 'overloaded', async () => await modern(url, 'keep')), { code: 503, live: true, ready: false, parts: { pressure: /heap/ } })
+  t.match(await whenStatus(url, 'overloaded', async () => await modern(url, 'keep')), { code: 503, live: true, ready: false, parts: { pressure: /heap/ } })
 
   await t.test('new clients are refused', async t => {
     const initialized = await refused(async () => await post(url, { id: 1, method: 'initialize', params: {} }), ({ status }) => status === 503)
@@ -115,7 +116,7 @@ t.test('a process short of heap refuses new work, serves its clients, and recove
   })
 
   launched.kill('SIGCONT')
-  await until(url, 'healthy')
+  await whenStatus(url, 'healthy')
   t.match((await modern(url, 'quick')).body, { result: { content: [{ text: 'ok' }] } })
   launched.end()
   t.match(await launched.exit(), { code: 0 })
@@ -124,7 +125,7 @@ t.test('a process short of heap refuses new work, serves its clients, and recove
 t.test('a handler that blocks the loop fails no other call; repeated blocking delays new clients', async t => {
   const { url } = await busy(t, { PATCHBAY_LIMITS: 'maxEventLoopDelay=200' })
   const attempt = async (): Promise<boolean> => {
-    await until(url, 'healthy')
+    await whenStatus(url, 'healthy')
     const calls = await Promise.all(['quick', 'block', 'quick', 'quick'].map(async name => await modern(url, name)))
     for (let times = 0; times < 10; times++) calls.push(await modern(url, 'quick'))
     return calls.every(({ status }) => status === 200) && (await health(url)).status === 'healthy'
@@ -133,11 +134,11 @@ t.test('a handler that blocks the loop fails no other call; repeated blocking de
   let attempts = 1
   while (!await attempt() && attempts < 10) attempts++
   t.ok(attempts < 10, `one block is no overload, at attempt ${attempts}`)
-  await until(url, 'healthy')
+  await whenStatus(url, 'healthy')
 
   await modern(url, 'block_on')
-  t.match(await until(url, 'overloaded'), { code: 503, live: true, ready: false, parts: { pressure: /event loop/ } })
+  t.match(await whenStatus(url, 'overloaded'), { code: 503, live: true, ready: false, parts: { pressure: /event loop/ } })
   t.match(await post(url, { id: 1, method: 'initialize', params: {} }), { status: 503 })
-  await until(url, 'healthy')
+  await whenStatus(url, 'healthy')
   t.equal((await modern(url, 'quick')).status, 200)
 })

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { withNginx } from '../support/environment/nginx.js'
 import { freePort, RedisServer, withRedis } from '../support/environment/redis-server.js'
 import { openSession } from '../support/http-session.js'
 import { folder, launch, type Launched } from '../support/process.js'
-import { within } from '../support/wait.js'
+import { until, within } from '../support/wait.js'
 import { deployed, services } from './files.js'
 
 const { valkey, nginx, ...others } = services()
@@ -53,6 +52,6 @@ async function startProxy (t: Test, nodes: string[]): Promise<string> {
   const ended = once(child, 'exit')
   t.teardown(async () => { child.kill('SIGTERM'); await ended })
   const url = `http://127.0.0.1:${port}`
-  await within(60_000, async signal => { while (!await fetch(`${url}/livez`).then(({ ok }) => ok, () => false)) await sleep(20, undefined, { signal }) })
+  await until(async () => await fetch(`${url}/livez`).then(({ ok }) => ok, () => false), 'an answer', 60_000, 20)
   return url
 }

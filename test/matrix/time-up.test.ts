@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { createClient, tool } from '../../app.js'
 import { listening } from '../support/gateway.js'
-import { inTime, until } from '../support/wait.js'
+import { inTime, takeTime, until } from '../support/wait.js'
 import { gather } from './crowd.js'
 import { textOf } from '../support/specification/message.js'
 
@@ -23,7 +22,7 @@ const alive = tool({
   input,
   run: async (_args, call) => {
     for (let step = 1; step <= 8; step++) {
-      await sleep(200)
+      await takeTime(200)
       call.progress(step)
     }
     return 'done'

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { at, callOf, messages, onSharedRedis, onSharedStores, pairOf, type Node, type Share } from '../support/environment/nodes.js'
 import { openStream, type Json } from '../support/event-reader.js'
 import { openSession, post, slow, type HttpSession } from '../support/http-session.js'
-import { Inbox, until } from '../support/wait.js'
+import { Inbox, takeTime, until } from '../support/wait.js'
 
 const COUNTER = 'server://counter'
 
@@ -160,7 +159,7 @@ onSharedStores(t, (t, share) => {
 function delayMessages ({ app: { mcp: { store: { nodes } } } }: Node, ms: number): void {
   const send = nodes.send.bind(nodes)
   nodes.send = async (...message) => {
-    await sleep(ms)
+    await takeTime(ms)
     return await send(...message)
   }
 }

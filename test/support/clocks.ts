@@ -1,4 +1,3 @@
-import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Test } from 'tap'
 
@@ -19,24 +18,77 @@ export function settable (t: Test): { later: number } {
 }
 
 /**
- * Stops the timers and both clocks of this process until the test ends. `pass` lets them go on in steps of some milliseconds, each
- * followed by what it sets off in the event loop; `after` settles when so much has passed. What wait.ts exports goes on: it has the timers of the machine.
+ * Stops the timers that are set from now on, and both clocks of this process, until the test ends. `pass` lets them go on in steps of some
+ * milliseconds, each followed by what it sets off in the event loop; `after` settles when so much has passed. What wait.ts exports goes on:
+ * it has the timers of the machine.
  */
 export function stopTime (t: Test): { pass: (ms: number, step?: number) => Promise<void>, after: (ms: number) => Promise<void> } {
-  const stoppedAt = performance.now()
+  const [stoppedAt, date] = [performance.now(), Date.now()]
   let passed = 0
+  const timers = new Set<StoppedTimer>()
+  const clear = (timer: unknown, clearReal: (timer: NodeJS.Timeout | undefined) => void): void => {
+    if (timer instanceof StoppedTimer) timers.delete(timer)
+    else clearReal(timer as NodeJS.Timeout | undefined)
+  }
+  const set = (run: () => void, ms: number, repeats: boolean): StoppedTimer => {
+    const timer = new StoppedTimer(run, ms, repeats, () => passed)
+    timers.add(timer)
+    return timer
+  }
+  const { clearTimeout, clearInterval } = globalThis
   t.intercept(performance, 'now', { value: () => stoppedAt + passed })
-  mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: Date.now() })
-  t.teardown(() => mock.timers.reset())
+  t.intercept(Date, 'now', { value: () => date + passed })
+  t.intercept(globalThis, 'setTimeout', { value: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => set(() => run(...args), ms, false) })
+  t.intercept(globalThis, 'setInterval', { value: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => set(() => run(...args), ms, true) })
+  t.intercept(globalThis, 'clearTimeout', { value: (timer: unknown) => clear(timer, clearTimeout) })
+  t.intercept(globalThis, 'clearInterval', { value: (timer: unknown) => clear(timer, clearInterval) })
   return {
-    after: async ms => await new Promise(resolve => { setTimeout(resolve, ms) }),
+    after: async ms => await new Promise(resolve => { set(resolve, ms, false) }),
     pass: async (ms, step = 5) => {
       for (const end = passed + ms; passed < end;) {
-        const next = Math.min(step, end - passed)
-        passed += next
-        mock.timers.tick(next)
+        passed = Math.min(passed + step, end)
+        for (const timer of [...timers].sort((one, other) => one.dueAt - other.dueAt)) {
+          if (timer.dueAt > passed || !timers.has(timer)) continue
+          if (timer.repeats) timer.refresh()
+          else timers.delete(timer)
+          timer.run()
+        }
         await turn()
       }
     }
+  }
+}
+
+/** A timer of stopped time, which keeps no process alive. */
+class StoppedTimer {
+  dueAt = 0
+  readonly run: () => void
+  readonly repeats: boolean
+  readonly #ms: number
+  readonly #now: () => number
+
+  constructor (run: () => void, ms: number, repeats: boolean, now: () => number) {
+    this.run = run
+    this.repeats = repeats
+    this.#ms = Math.max(1, ms)
+    this.#now = now
+    this.refresh()
+  }
+
+  refresh (): this {
+    this.dueAt = this.#now() + this.#ms
+    return this
+  }
+
+  ref (): this {
+    return this
+  }
+
+  unref (): this {
+    return this
+  }
+
+  hasRef (): boolean {
+    return false
   }
 }

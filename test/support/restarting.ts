@@ -15,9 +15,10 @@ export interface Start { elapsed: number, busy: number | undefined }
 export class Gateway {
   readonly port: number
   readonly data: string
+  /** The environment of the next process. */
+  readonly env: Record<string, string>
   readonly #t: Owner
   readonly #args: string[]
-  readonly #env: Record<string, string>
   #process: Launched | undefined
 
   constructor (t: Owner, port: number, data: string, args: string[] = [], env: Record<string, string> = {}) {
@@ -25,7 +26,7 @@ export class Gateway {
     this.port = port
     this.data = data
     this.#args = args
-    this.#env = env
+    this.env = { ...env }
   }
 
   get url (): string {
@@ -35,7 +36,7 @@ export class Gateway {
   /** Returns the time until a client could be served. */
   async start (): Promise<Start> {
     const begun = performance.now()
-    this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], { env: { PATCHBAY_LOG_LEVEL: 'error', ...this.#env } })
+    this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], { env: { PATCHBAY_LOG_LEVEL: 'error', ...this.env } })
     const ended = this.#process.ended.then(({ stderr }) => { throw new Error(`the gateway did not start: ${stderr}`) })
     const answered = within(120_000, async signal => { while (!await this.#answers()) await sleep(Math.min(50, 5 + (performance.now() - begun) / 50), undefined, { signal }) })
     ended.catch(() => {})

@@ -1,6 +1,6 @@
 import { once, type EventEmitter } from 'node:events'
 
-// Those of the machine: some tests stop the others.
+// The timers of the machine, because some tests stop the global ones.
 const { setTimeout, clearTimeout } = globalThis
 
 const sleep = async (ms: number): Promise<void> => await new Promise(resolve => { setTimeout(resolve, ms) })
@@ -45,27 +45,30 @@ export async function takeTime (ms: number, signal?: AbortSignal): Promise<void>
   await new Promise<void>((resolve, reject) => {
     signal?.throwIfAborted()
     const timer = setTimeout(resolve, ms)
-    signal?.addEventListener('abort', () => { clearTimeout(timer); reject(signal.reason as Error) }, { once: true })
+    const abort = (reason: Error): void => { clearTimeout(timer); reject(reason) }
+    signal?.addEventListener('abort', () => abort(signal.reason as Error), { once: true })
   })
 }
 
 /** Settles never, unless the signal aborts: then it rejects with its reason. Keeps no process alive. */
 export async function untilAborted (signal: AbortSignal): Promise<never> {
-  return await new Promise<never>((_resolve, reject) => {
-    signal.throwIfAborted()
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  await new Promise<void>(resolve => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
   })
+  signal.throwIfAborted()
+  throw new Error('the signal has not aborted')
 }
 
-/** Waits until the condition holds, for conditions that no event announces. */
-export async function until (holds: () => boolean | Promise<boolean>, what = String(holds), ms = DEADLINE): Promise<void> {
+/** Waits until the condition holds, for conditions that no event announces; it is looked at again after some milliseconds. */
+export async function until (holds: () => boolean | Promise<boolean>, what = String(holds), ms = DEADLINE, again = 2): Promise<void> {
   // A timer and no clock, because some tests move the clocks.
   let late = false
   const timer = setTimeout(() => { late = true }, ms)
   try {
     while (!await holds()) {
       if (late) throw new Error(`${what} did not happen within ${ms} ms`)
-      await sleep(2)
+      await sleep(again)
     }
   } finally {
     clearTimeout(timer)

@@ -7,6 +7,7 @@ import { progressInWords, shareOf } from '../../../console/parts/words.js'
 import { filledArguments, missingOf, promptArguments, refusalOf } from '../../../console/try/use/arguments.js'
 import { formSchema, rootsFrom, samplingAnswer, textOfContent } from '../../../console/try/questions/answers.js'
 import { until } from '../../support/wait.js'
+import { stopTime } from '../../support/clocks.js'
 
 t.test('hints of a tool in words; only one that says so destroys', async t => {
   const hints = (annotations: Record<string, boolean>) => hintsOf({ annotations }).map(({ words }) => words)
@@ -90,7 +91,8 @@ t.test('completion is asked once after a pause, and only the last answer counts'
 
 t.test('a server that does not complete is not asked', async t => {
   const client = { server: { capabilities: {} }, request: async () => { throw new Error('asked') } } as unknown as Client
+  const { pass } = stopTime(t)
   const completer = new Completer(() => t.fail('found'))
   completer.ask(client, { type: 'ref/resource', uri: 'u' }, 'a', '', {})
-  await new Promise(resolve => setTimeout(resolve, 200))
+  await pass(10_000)
 })

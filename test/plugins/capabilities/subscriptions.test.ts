@@ -45,12 +45,14 @@ t.test('notifications of two subscriptions of one client carry different ids', a
 })
 
 t.test('a subscription that is cancelled ends without an answer, and gets no more notifications', async t => {
-  const { app, send, id, channel, peer } = await listening(t, { toolsListChanged: true })
+  const { app, ask, send, id, channel, peer } = await listening(t, { toolsListChanged: true })
   send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })
   t.equal(peer.inbound.size, 0)
+  const other = ask('subscriptions/listen', { notifications: { toolsListChanged: true }, ...modern() })
+  t.match(await channel.next(), { method: 'notifications/subscriptions/acknowledged' })
   app.mcp.tools.add(late())
-  await new Promise(resolve => setTimeout(resolve, 20))
-  t.equal(channel.sent.length, 1)
+  t.match(await channel.next(), { params: { _meta: { [SUBSCRIPTION]: other } } })
+  t.equal(channel.sent.length, 3)
 })
 
 t.test('a server that ends answers the subscription', async t => {

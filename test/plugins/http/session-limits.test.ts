@@ -5,7 +5,7 @@ import { tool } from '../../../app.js'
 import { modernMeta } from '../../support/modern.js'
 import { listening } from '../../support/gateway.js'
 import { turnable } from '../../support/clocks.js'
-import { until, within } from '../../support/wait.js'
+import { takeTime, until, within } from '../../support/wait.js'
 import { openSession, post, slow } from '../../support/http-session.js'
 import { openStream } from '../../support/event-reader.js'
 
@@ -128,7 +128,7 @@ t.test('a slow reader gets all of a stream, however many signs of life fall into
   await within(60_000, async signal => {
     await once(socket, 'readable', { signal })
     // The server has sent everything and ended its stream long before the client reads on.
-    await new Promise(resolve => setTimeout(resolve, 100))
+    await takeTime(100)
     for await (const chunk of socket) text += String(chunk)
   })
   t.equal(text.match(/notifications\/progress/g)?.length, count)

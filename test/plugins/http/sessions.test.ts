@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { build, type Options } from '../../../app.js'
@@ -6,7 +5,7 @@ import { host } from '../../support/host.js'
 import { freePort } from '../../support/restarting.js'
 import fixture, { listening } from '../../support/gateway.js'
 import { turnable } from '../../support/clocks.js'
-import { until } from '../../support/wait.js'
+import { takeTime, until } from '../../support/wait.js'
 import { dataFolder } from '../../support/environment/on-disk.js'
 import { openSession, slow } from '../../support/http-session.js'
 
@@ -156,7 +155,7 @@ t.test('a request of another caller for a session does not keep its owner from i
   const { app } = await serve(t, 0, { data })
   const { sessions } = app.mcp.store
   const load = sessions.load.bind(sessions)
-  sessions.load = async id => { const record = await load(id); await sleep(20); return record }
+  sessions.load = async id => { const record = await load(id); await takeTime(20); return record }
   await Promise.all([app.mcp.sessions.restore(id, 'another caller'), app.mcp.sessions.restore(id)])
   t.strictSame([app.mcp.sessions.find(id, 'another caller'), app.mcp.sessions.find(id)?.id], [undefined, id])
 })

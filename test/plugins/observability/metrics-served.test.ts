@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Options } from '../../../app.js'
 import { gateway, listening } from '../../support/gateway.js'
@@ -60,11 +59,8 @@ t.test('two gateways in one process have metrics of their own, and a closed one 
   t.equal(sum(await scrape(second), 'patchbay_calls_total'), 0)
   await second.close()
   await second.mcp.metrics.read(undefined)
-  await until(async () => {
-    // A scrape begins a new measurement, and that looks each 10 ms.
-    await sleep(50)
-    return (await scrape(first)).get('nodejs_eventloop_lag_max_seconds') as number > 0
-  }, 'a delay of the event loop')
+  // A scrape begins a new measurement, and that looks each 10 ms.
+  await until(async () => (await scrape(first)).get('nodejs_eventloop_lag_max_seconds') as number > 0, 'a delay of the event loop', 60_000, 50)
   const { text } = await second.mcp.metrics.read(undefined)
   t.equal(seriesOf(text).get('nodejs_eventloop_lag_max_seconds'), 0, 'the delay of the event loop is not measured any more')
 })

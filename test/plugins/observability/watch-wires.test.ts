@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { PassThrough, Writable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import { pino } from 'pino'
 import t from 'tap'
@@ -14,7 +13,7 @@ import { gateway, listening } from '../../support/gateway.js'
 import { apiKeys, bearer, ADA } from '../../support/keys.js'
 import { modernMeta } from '../../support/modern.js'
 import { revisions } from '../../support/specification/revisions.js'
-import { nextEvent, until } from '../../support/wait.js'
+import { nextEvent, takeTime, until } from '../../support/wait.js'
 import { Watcher } from '../../support/watcher.js'
 import { post } from './watch-requests.js'
 
@@ -133,7 +132,7 @@ t.test('percentiles are within one bucket of those of the audit log', async t =>
     }
   }))
   const app = await gateway(t, {}, { loggerInstance })
-  app.mcp.tools.add(tool({ name: 'nap', description: 'd', input: Type.Object({ ms: Type.Number() }), run: async ({ ms }) => { if (ms >= 1) await sleep(ms) } }))
+  app.mcp.tools.add(tool({ name: 'nap', description: 'd', input: Type.Object({ ms: Type.Number() }), run: async ({ ms }) => { if (ms >= 1) await takeTime(ms) } }))
   const watcher = await Watcher.open(t, app)
   const other = await createClient(app)
   const CALLS = 300

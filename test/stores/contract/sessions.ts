@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import type { SessionChange, SessionRecord } from '../../../protocol/store.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
+import { until } from '../../support/wait.js'
 import type { Open } from '../contract.js'
 
 const FULL: SessionRecord = {
@@ -69,7 +69,7 @@ export function sessions (t: Test, open: Open): void {
     const expires = Date.now() + 300
     await sessions.save('short', RECORD, expires)
     t.ok(await sessions.load('short'))
-    while (await sessions.load('short') !== undefined) await sleep(5)
+    await until(async () => await sessions.load('short') === undefined, 'the end of the session')
     t.ok(Date.now() >= expires)
   })
 
@@ -102,10 +102,11 @@ export function sessions (t: Test, open: Open): void {
 
   t.test('a session that is touched lives longer, and one that is not there does not come to life', async t => {
     const box = await open(t)
-    await box.store.sessions.save('a', FULL, Date.now() + 200)
+    const soon = Date.now() + 200
+    for (const id of ['a', 'untouched']) await box.store.sessions.save(id, FULL, soon)
     await box.store.sessions.touch(['a', 'b'], TOMORROW)
     await box.pause()
-    await sleep(250)
+    await until(async () => await box.store.sessions.load('untouched') === undefined, 'the end of another session')
     t.strictSame((await box.store.sessions.load('a'))?.record, FULL)
     t.equal(await box.store.sessions.load('b'), undefined)
     await box.store.sessions.touch([], TOMORROW)

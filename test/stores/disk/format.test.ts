@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
@@ -8,6 +7,7 @@ import { TOMORROW } from '../../support/stream-log.js'
 import { dataFolder, FILE, opened } from '../../support/environment/on-disk.js'
 import { worker } from './worker.js'
 import { copyFormat2, fillFormat2, FORMAT_2, makeFormat1, OLD_RECORD, SUBSCRIBED } from './old-files.js'
+import { pause } from '../../support/wait.js'
 
 const record = async (sessions: SessionStore, id: string) => (await sessions.load(id))?.record
 
@@ -84,7 +84,7 @@ t.test('a process waits while another upgrades the file, for longer than for a l
   const busy = new DatabaseSync(join(folder, FILE))
   busy.exec('BEGIN IMMEDIATE')
   const opening = child.ask('open', folder)
-  await sleep(2_500)
+  await pause(2_500, 'the other process waits for the lock inside of SQLite, by its own clock: two seconds would be too little')
   busy.exec('ROLLBACK')
   busy.close()
   await opening

@@ -6,7 +6,7 @@ import { gateway, listening } from '../../support/gateway.js'
 import { HttpSession, openSession, post, slow } from '../../support/http-session.js'
 import type { Json } from '../../support/event-reader.js'
 import { listed } from '../../support/keys.js'
-import { until } from '../../support/wait.js'
+import { takeTime, until } from '../../support/wait.js'
 
 const MODERN = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'echo' }
 const META = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' }, 'io.modelcontextprotocol/clientCapabilities': {} }
@@ -107,7 +107,7 @@ t.test('connections that are cut again and again end no session, and no event is
       await link.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
       await link.command('CLIENT', 'KILL', 'TYPE', 'pubsub', 'SKIPME', 'yes')
       t.match(await session.post(echo(2)), { status: 200 })
-      await new Promise(resolve => setTimeout(resolve, 100))
+      await takeTime(100)
     }
   })()
   const progress = (await running.rest()).flatMap(({ data }) => data ? [JSON.parse(data) as { params?: { progress: number } }] : [])

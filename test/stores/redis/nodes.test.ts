@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Store } from '../../../protocol/store.js'
 import { redisStore } from '../../../stores/redis/store.js'
-import { redisLink } from '../../support/environment/redis-commands.js'
+import { commandCounts, redisLink } from '../../support/environment/redis-commands.js'
 import { redisServer, withRedis, type RedisServer } from '../../support/environment/redis-server.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import { until } from '../../support/wait.js'
@@ -49,7 +48,7 @@ t.test('a node that connects again after Redis stood still is not taken for dead
   await link.command('SET', 'p:node:0123456789ab', 'x', 'PX', '11000')
   const looking = nodes.isAlive('0123456789ab')
   // Its lease is old and its connection is gone, as it would be for a moment.
-  await sleep(100)
+  await until(async () => (await commandCounts(link, 'pubsub', 'pubsub\\|numsub')).calls > 0, 'the first look')
   await link.command('SET', 'p:node:0123456789ab', 'x', 'PX', '15000')
   t.equal(await looking, true)
 })

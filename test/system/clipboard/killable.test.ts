@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { killable } from '../../../system/clipboard/killable.js'
 
@@ -29,7 +28,7 @@ t.test('programs that others start meanwhile are left alone', async t => {
   const cancel = new AbortController()
   const other = idle()
   t.teardown(async () => { other.kill('SIGKILL'); await once(other, 'exit') })
-  const work = killable(async () => await sleep(60_000, undefined, { ref: false }), cancel.signal)
+  const work = killable(async () => await new Promise<never>(() => {}), cancel.signal)
   const later = idle()
   t.teardown(async () => { later.kill('SIGKILL'); await once(later, 'exit') })
   await Promise.all([once(other, 'spawn'), once(later, 'spawn')])

@@ -1,18 +1,22 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { FolderWatchers } from '../../../system/files/folder-watchers.js'
 import { until } from '../../support/wait.js'
 import { tree } from '../../support/environment/tree.js'
 
-/** Longer than the delay with which changes at one time are reported. */
-const CALM = 150
-
 function watching (t: Test): FolderWatchers {
   const watchers = new FolderWatchers()
   t.teardown(() => watchers.close())
   return watchers
+}
+
+/** Waits until all changes in a folder are reported: those of one folder are in order. */
+async function settled (watchers: FolderWatchers, root: string): Promise<void> {
+  const { after, stop } = await watched(watchers, join(root, 'marker'))
+  await writeFile(join(root, 'marker'), '')
+  await after(1)
+  stop()
 }
 
 async function watched (watchers: FolderWatchers, ...files: string[]) {
@@ -23,10 +27,11 @@ async function watched (watchers: FolderWatchers, ...files: string[]) {
 
 t.test('a listener is called when a file is changed, replaced, removed and created again', async t => {
   const root = await tree(t, { a: '1', b: '1' })
-  const { changes, after } = await watched(watching(t), join(root, 'a'))
+  const watchers = watching(t)
+  const { changes, after } = await watched(watchers, join(root, 'a'))
   await writeFile(join(root, 'a'), '2')
   await after(1)
-  await sleep(CALM)
+  await settled(watchers, root)
   changes.count = 0
   await writeFile(join(root, 'new'), '3')
   await rename(join(root, 'new'), join(root, 'a'))
@@ -35,26 +40,28 @@ t.test('a listener is called when a file is changed, replaced, removed and creat
   await after(2)
   await writeFile(join(root, 'a'), '4')
   await after(3)
+  await settled(watchers, root)
   changes.count = 0
   await writeFile(join(root, 'b'), '2')
-  await sleep(CALM)
+  await settled(watchers, root)
   t.equal(changes.count, 0, 'its neighbours are not its business')
 })
 
 t.test('changes at one time are reported once, and lasting changes while they last', async t => {
   const root = await tree(t, { a: '' })
-  const { changes } = await watched(watching(t), join(root, 'a'))
+  const watchers = watching(t)
+  const { changes } = await watched(watchers, join(root, 'a'))
   for (let count = 0; count < 10; count++) await writeFile(join(root, 'a'), `${count}`)
   await until(() => changes.count > 0)
-  await sleep(CALM)
+  await settled(watchers, root)
   t.ok(changes.count <= 2, `told ${changes.count} times`)
   changes.count = 0
-  const end = Date.now() + 400
-  while (Date.now() < end) {
-    await writeFile(join(root, 'a'), 'x')
-    await sleep(5)
-  }
-  t.ok(changes.count > 2, `told ${changes.count} times`)
+  let writes = 0
+  await until(async () => {
+    await writeFile(join(root, 'a'), String(writes++))
+    return changes.count > 2
+  }, 'reports while changes last')
+  t.ok(changes.count < writes, `told ${changes.count} times of ${writes}`)
 })
 
 t.test('files of one folder share a watcher, which ends with the last of them', async t => {
@@ -83,7 +90,7 @@ t.test('a listener that was removed is not called', async t => {
   const { changes, stop } = await watched(watchers, join(root, 'a'))
   await writeFile(join(root, 'a'), '1')
   stop()
-  await sleep(CALM)
+  await settled(watchers, root)
   t.equal(changes.count, 0)
 })
 

@@ -6,7 +6,7 @@ import { WebSocketServer } from 'ws'
 import { encodeRequest } from '../../../protocol/wire/jsonrpc.js'
 import { IncomingReply, ReplyBudget } from '../../../transports/client/reply-budget.js'
 import { openStdioLink } from '../../../transports/client/stdio.js'
-import { until } from '../../support/wait.js'
+import { takeTime, until } from '../../support/wait.js'
 import { LinkRecorder, OPTIONS } from './link-recorder.js'
 import { answerHandshake, connect, end, event, resultOf, sendJson, startEvents, startRawServer } from './raw-server.js'
 
@@ -75,7 +75,7 @@ t.test('a reply that comes slowly gives its turn to the next, and callers have t
   while (time < begun + 1_000) {
     time += 50
     next.update(next.size + MiB / 4)
-    await new Promise(resolve => setTimeout(resolve, 10))
+    await takeTime(10)
     if (next.isPaused) break
   }
   t.equal(next.isPaused, false, 'it makes progress')

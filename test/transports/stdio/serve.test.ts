@@ -1,11 +1,11 @@
 import { EventEmitter, once } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { serveStdio, tool } from '../../../app.js'
 import { gateway } from '../../support/gateway.js'
 import { Peer } from '../../../protocol/peer/peer.js'
-import { inTime, within } from '../../support/wait.js'
+import { inTime, until, within } from '../../support/wait.js'
 
 type Json = Record<string, unknown>
 
@@ -72,11 +72,9 @@ t.test('a client that does not read for long costs no listeners', async t => {
   output.reading = false
   send({ id: 1, method: 'tools/call', params: { name: 'slow', arguments: { steps: 80, delay: 1 }, _meta: { progressToken: 'a token of some length '.repeat(40) } } })
   let most = 0
-  await within(60_000, async signal => {
-    while (output.writableLength < 60_000) {
-      most = Math.max(most, output.listenerCount('drain'))
-      await sleep(1, undefined, { signal })
-    }
+  await until(() => {
+    most = Math.max(most, output.listenerCount('drain'))
+    return output.writableLength >= 60_000
   })
   t.ok(most <= 2, `${most} listeners wait for the output to drain`)
   output.read()
@@ -162,7 +160,7 @@ t.test('flushing waits until every message was handed over', async t => {
   await turn()
   let flushed = false
   const done = stdio.flush().then(() => { flushed = true })
-  await sleep(20)
+  for (let turns = 0; turns < 10; turns++) await turn()
   t.equal(flushed, false)
   output.read()
   await within(60_000, async () => await done)

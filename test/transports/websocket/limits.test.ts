@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import WebSocket from 'ws'
-import { turnable } from '../../support/clocks.js'
+import { stopTime, turnable } from '../../support/clocks.js'
 import { until } from '../../support/wait.js'
 import { call, initialize } from '../../support/messages.js'
 import { countPongs, frame, openSocket, OPCODE, type RawSocket } from '../../support/websocket-client.js'
@@ -67,17 +66,21 @@ t.test('a message that is not complete in time closes its socket', async t => {
   }
 
   await t.test('but not that of a client that is slow within the time, or that sends nothing for a while', async t => {
-    // Three messages and the pause after them take longer than the time each of them has.
-    const { port } = await startServer(t, { limits: { assemblyTimeout: 1_500 } })
+    // Each message, and each pause after one, takes nearly as long as a message may.
+    const { pass } = stopTime(t)
+    const { port, sockets } = await startServer(t, { limits: { assemblyTimeout: 1_500, heartbeat: 600_000 } })
     const socket = await initializedSocket(port)
+    const [served] = sockets
     for (let times = 0; times < 3; times++) {
+      const size = (served?.bytesRead ?? 0) + start.length
       socket.write(start)
-      await sleep(200)
+      await until(() => served?.bytesRead === size, 'the first part')
+      await pass(1_400)
       socket.write(frame({ opcode: continuation, payload: PING.slice(10) }))
       t.equal(summarise(await socket.inbox.next()), 'ok id 7')
-      await sleep(200)
+      await pass(1_400)
     }
-    await sleep(500)
+    await pass(5_000)
     socket.send(PING)
     t.equal(summarise(await socket.inbox.next()), 'ok id 7')
     await socket.close()
@@ -147,7 +150,7 @@ t.test('a server busy for longer than its heartbeat cuts no client that has answ
   // The answer has been sent, and waits in the socket while nothing is read.
   const end = performance.now() + 500
   while (performance.now() < end);
-  await sleep(50)
+  await once(socket, 'ping')
   t.equal(socket.readyState, WebSocket.OPEN)
   t.equal(server.app.mcp.dispatcher.lifecycle.peers.size, 1)
 })

@@ -4,7 +4,7 @@ import { EraMemory } from '../../../upstreams/connection/era-memory.js'
 import { settable } from '../../support/clocks.js'
 import { createEntry, FakeUpstream, legacyInitialize, type FakeLink } from '../../support/fake-upstream.js'
 import { modern, newestLegacy } from '../../support/specification/revisions.js'
-import { until } from '../../support/wait.js'
+import { takeTime, until } from '../../support/wait.js'
 import { connectTo } from './connecting.js'
 
 const SILENT = (): undefined => undefined
@@ -89,7 +89,7 @@ for (const transport of ['stdio', 'http'] as const) {
 }
 
 t.test('a program that has written nothing yet is starting, and gets no initialize meanwhile', async t => {
-  const upstream = new FakeUpstream({ 'server/discover': async () => { await new Promise(resolve => setTimeout(resolve, 30)); return discovered } })
+  const upstream = new FakeUpstream({ 'server/discover': async () => { await takeTime(30); return discovered } })
   upstream.alive = new Promise(() => {})
   t.equal((await connectTo(t, upstream, { probeWait: 1 })).revision.version, modern.version)
   t.strictSame(upstream.methods, [['server/discover']])
