@@ -65,7 +65,6 @@ export class Session implements Channel {
     applyAgreement(this.peer, record)
     this.#isStoredNamed = record.named === true
     this.stored = this.agreement
-    this.stale = false
   }
 
   /** The stream for messages that belong to no call, whether or not the client has opened it. */

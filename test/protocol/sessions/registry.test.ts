@@ -217,3 +217,31 @@ t.test('a session that is being removed as unused is served to its client if ano
   await restored
   t.match(sessions.find(session.id, 'alice'), { id: session.id })
 })
+
+t.test('a session that may have changed while it was being read is read again', async t => {
+  let changed: (id?: string) => void = () => {}
+  let whileLoading = (): void => {}
+  const { sessions: memory } = memoryStore()
+  const store = storeWith({
+    save: async (...args) => await memory.save(...args),
+    update: async (...args) => await memory.update(...args),
+    load: async id => {
+      const stored = await memory.load(id)
+      whileLoading()
+      return stored
+    },
+    onChange: listener => { changed = listener; return () => {} }
+  })
+  const { sessions } = registry({ store })
+  const session = sessions.create({ revision: revision('2025-11-25') })
+  await sessions.save(session)
+  whileLoading = () => {
+    whileLoading = () => {}
+    void memory.update(session.id, { agreement: { logLevel: 'debug' }, subscriptions: new Map() }, TOMORROW)
+    changed()
+  }
+  changed()
+  await sessions.restore(session.id)
+  await sessions.restore(session.id)
+  t.equal(session.peer.logLevel, 'debug')
+})
