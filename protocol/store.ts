@@ -106,6 +106,11 @@ export interface AppendOptions {
   begins?: string | undefined
   /** Ends the stream after the event. */
   ends?: boolean | undefined
+  /**
+   * True for an announcement, which only the home of the session makes. A store that every node hears changes from, in
+   * their order, does not store one of another node: the home makes the same.
+   */
+  announces?: boolean | undefined
   /** Called after `late` with what became of the event. */
   onLate?: ((appended: Appended) => void) | undefined
 }

@@ -18,7 +18,7 @@ export interface PassedMessage { readonly session: string, readonly principal: s
 
 /**
  * `refresh`: read a session again, of which you are the home; the answer is whether you still are. `handover`: I am the home of a session now; the
- * answer is what you have not announced to its client, or nothing if you do not serve it.
+ * answer is what you have not announced to its client, or nothing if you do not know.
  */
 export interface SessionRequest { readonly session: string }
 

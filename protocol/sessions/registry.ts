@@ -39,7 +39,7 @@ export class SessionRegistry {
     // Touched at every sweep, so it has to stay for one interval longer than a session may be idle.
     this.#stored = new StoredSessions(store, limits.sessionIdle + sweepInterval(limits.sessionIdle), limits.maxSessionsPerPrincipal)
     nodeCalls.on('refresh', async ({ session }) => await this.#refreshServed(session))
-    nodeCalls.on('handover', async ({ session }) => this.#table.get(session)?.takeWaiting())
+    nodeCalls.on('handover', async ({ session }) => this.#table.get(session)?.home.handOver())
     this.#loader = new SessionLoader({ ...ports, forward: openForwarder({ ...ports, find: id => this.#table.get(id) }) })
     this.#restorer = new SessionRestorer({
       stored: this.#stored,
@@ -199,7 +199,7 @@ export class SessionRegistry {
   async #save (session: Session): Promise<Saved | undefined> {
     try {
       const saved = await this.#stored.save(session)
-      if (saved === 'saved') await this.#loader.informHome(session)
+      if (saved === 'saved') await session.home.inform()
       else this.#dropRemoved(session)
       return saved
     } catch (error) {
@@ -213,7 +213,7 @@ export class SessionRegistry {
     // Begun before the session is added: new events come after the responses of interrupted replies.
     const finished = session.finishReplies()
     this.#addSession(session, false)
-    await this.#loader.subscribe(session)
+    await session.home.subscribe()
     await finished
   }
 
@@ -227,7 +227,7 @@ export class SessionRegistry {
   async #refreshServed (id: string): Promise<boolean> {
     const session = this.#table.get(id)
     if (session !== undefined) await this.#restorer.refresh(session)
-    return session !== undefined && this.#table.has(session) && session.isHome
+    return session !== undefined && this.#table.has(session) && session.home.isHere
   }
 
   /** Another node has changed or removed a session: any of them, when there is no id. */

@@ -2,15 +2,16 @@ import type { Channel } from '../wire/channel.js'
 import { now } from '../../lib/time.js'
 import { Peer } from '../peer/peer.js'
 import { agreementOf, applyAgreement } from './stored/agreement.js'
-import { isAnnouncement, JoiningAnnouncements, WaitingAnnouncements, type Announcement } from './announcements.js'
+import { isAnnouncement } from './announcements.js'
+import { Home } from './home.js'
 import { newSessionId } from './session-id.js'
-import type { SessionOptions } from './session-options.js'
+import type { SessionOptions, SessionPorts } from './session-options.js'
 import { parseEventId, type ResumePoint } from './streams/resume-point.js'
 import { Replies } from './streams/replies.js'
 import { ResumableStream } from './streams/resumable-stream.js'
 import { StoredLog } from './streams/stored-log.js'
 import type { StreamOptions } from './streams/stream-options.js'
-import { STANDALONE, type Agreement, type SessionRecord, type SessionStore, type StreamNews } from '../store.js'
+import { STANDALONE, type Agreement, type SessionRecord, type StreamNews } from '../store.js'
 
 /** The session of a peer; undefined for a peer that has none, or has left. */
 export const sessionOf = ({ channel }: Peer): Session | undefined => channel instanceof Session ? channel : undefined
@@ -20,42 +21,28 @@ export class Session implements Channel {
   readonly streams = true
   readonly id: string
   readonly peer: Peer
+  readonly home: Home
   /** The stored part of its agreement; undefined until it was written to the store. */
   stored: Agreement | undefined
   /** Until when it stays in the store, as this node last wrote it. */
   expires = 0
-  /** True when another node may have changed what is stored. */
+  /** True when it has to be read again before its next use: another node may have changed what is stored, or become the home. */
   stale = false
-  /** True while this node tells the client what belongs to no call; and the node that does, as it was last read. */
-  isHome = true
-  home: string | undefined
   /** When its client was last there, on the monotonic clock. */
   lastSeen = now()
-  /** Runs when this node is about to become the home, and has to hear of all that is announced from now on. */
-  onJoin: (() => void) | undefined
-  /** Runs when this node has become the home, which `previous` was before. Afterwards `endJoining` has to be called. */
-  onHome: ((previous: string | undefined) => void) | undefined
-  readonly #store: SessionStore
-  readonly #onTrouble: (error: unknown) => void
+  readonly #ports: SessionPorts
   readonly #primed: boolean
-  /** True once a client may have had the standalone stream open. */
-  #wasConnected: boolean
-  readonly #waiting: WaitingAnnouncements | undefined
-  /** While this node becomes the home: the announcements that the home before may have made, too. */
-  #joining: JoiningAnnouncements | undefined
   /** True when the client reads named events, as it is stored or will be. */
   #isStoredNamed = false
   #standalone: ResumableStream | undefined
   /** Most sessions never have one. */
   #replies: Replies | undefined
 
-  constructor ({ store, onTrouble, id = newSessionId(), peer = {}, primed = false, wasConnected = false, defersAnnouncements = false }: SessionOptions) {
+  constructor ({ ports, id = newSessionId(), peer = {}, primed = false, wasConnected = false }: SessionOptions) {
     this.id = id
-    this.#store = store
-    this.#onTrouble = onTrouble
+    this.#ports = ports
     this.#primed = primed
-    this.#wasConnected = wasConnected
-    this.#waiting = defersAnnouncements ? new WaitingAnnouncements() : undefined
+    this.home = new Home(this, ports, wasConnected)
     this.peer = new Peer(peer)
     this.peer.channel = this
   }
@@ -69,20 +56,13 @@ export class Session implements Channel {
 
   /** The stream for messages that belong to no call, whether or not the client has opened it. */
   get standalone (): ResumableStream {
-    this.#standalone ??= this.#stream(STANDALONE, {
-      primed: this.#primed,
-      wasConnected: this.#wasConnected,
-      onAttach: () => this.#join(),
-      onWrite: text => this.#joining?.drop(text),
-      onAttached: previous => this.#becomeHome(previous),
-      onMoved: () => this.#leave()
-    })
+    this.#standalone ??= this.#stream(STANDALONE, { primed: this.#primed, reader: this.home })
     return this.#standalone
   }
 
   /** True while the client reads `/mcp/sse`, at whichever node: all messages but responses go there, and its POSTs get plain JSON replies. */
   get named (): boolean {
-    return this.isHome ? this.#standalone?.named === true : this.#isStoredNamed
+    return this.home.isHere ? this.#standalone?.named === true : this.#isStoredNamed
   }
 
   /** Notes whether the client reads named events here, to be saved for the other nodes. */
@@ -99,21 +79,8 @@ export class Session implements Channel {
 
   /** Announcements are made by the session's home; every other message comes from the node that has it. */
   emit (text: string, method: string): void {
-    if (!isAnnouncement(method)) this.standalone.emit(text, method)
-    else if (this.#joining !== undefined) this.#joining.add({ text, method })
-    else if (this.isHome) this.#announce({ text, method })
-  }
-
-  /** Makes the announcements since `onJoin` that the home before has not made. */
-  endJoining (): void {
-    const joining = this.#joining
-    this.#joining = undefined
-    for (const { text, method } of joining?.all ?? []) this.emit(text, method)
-  }
-
-  /** The announcements that wait for a client, which are left to the caller. */
-  takeWaiting (): Announcement[] {
-    return this.#waiting?.take() ?? []
+    if (isAnnouncement(method)) this.home.announce(text, method)
+    else this.standalone.emit(text, method)
   }
 
   respond (text: string): void {
@@ -148,7 +115,7 @@ export class Session implements Channel {
     const live = key === STANDALONE ? this.standalone : this.#replies?.get(key)
     await live?.flush()
     if (live === undefined) await this.finishReplies()
-    const replay = await this.#store.read(this.id, key, number)
+    const replay = await this.#ports.store.read(this.id, key, number)
     if (replay === undefined) return undefined
     if (replay.ended && replay.events.length === 0) return 'exhausted'
     const stream = live ?? this.#replies?.get(key) ?? this.#allReplies.addForeign(key)
@@ -180,7 +147,7 @@ export class Session implements Channel {
   receive (stream: string, news: StreamNews): void {
     const live = stream === STANDALONE ? this.#standalone : this.#replies?.get(stream)
     live?.receive(news)
-    if (stream === STANDALONE && news === 'moved' && live === undefined) this.#leave()
+    if (stream === STANDALONE && news === 'moved' && live === undefined) this.home.onMoved()
   }
 
   /** True while the client waits for a response, or has a connection open that it has not replaced. */
@@ -202,43 +169,18 @@ export class Session implements Channel {
     return [...(this.#standalone === undefined ? [] : [this.#standalone]), ...(this.#replies?.all ?? [])]
   }
 
-  #announce (announcement: Announcement): void {
-    if (this.#waiting !== undefined && !this.hasStream && this.#waiting.add(announcement, this.#wasConnected)) return
-    this.standalone.emit(announcement.text, announcement.method)
-  }
-
-  #join (): void {
-    if (this.isHome || this.onJoin === undefined) return
-    this.#joining ??= new JoiningAnnouncements()
-    this.onJoin()
-  }
-
-  #becomeHome (previous: string | undefined): void {
-    const isNew = !this.isHome || previous !== undefined
-    this.#wasConnected = true
-    this.isHome = true
-    for (const { text, method } of this.takeWaiting()) this.standalone.emit(text, method)
-    if (isNew) this.onHome?.(previous)
-    else this.endJoining()
-  }
-
-  // Which node is the home now is read before the next use.
-  #leave (): void {
-    if (this.isHome) this.stale = true
-    this.isHome = false
-  }
-
   get #allReplies (): Replies {
     this.#replies ??= new Replies({
       session: this.id,
-      store: this.#store,
+      store: this.#ports.store,
       create: (key, options) => this.#stream(key, { ...options, primed: this.peer.revision?.polling === true }),
-      onTrouble: this.#onTrouble
+      onTrouble: this.#ports.onTrouble
     })
     return this.#replies
   }
 
   #stream (key: string, options: StreamOptions): ResumableStream {
-    return new ResumableStream(key, new StoredLog(this.#store, this.id, key, this.#onTrouble), options, this.#onTrouble)
+    const { store, onTrouble } = this.#ports
+    return new ResumableStream(key, new StoredLog(store, this.id, key, onTrouble), options, onTrouble)
   }
 }

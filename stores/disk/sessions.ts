@@ -1,5 +1,4 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
-import { isAnnouncement } from '../../protocol/sessions/announcements.js'
 import { STANDALONE, type AppendOptions, type Appended, type LoggedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore, type StoredSession, type StreamNews } from '../../protocol/store.js'
 import { WRITE_SIZE, type DiskConnection } from './connection.js'
 import type { DiskNodes } from './nodes.js'
@@ -122,12 +121,12 @@ export class DiskSessions implements SessionStore {
     await this.#disk.write(() => this.#open(id, stream, interruptedResponse))
   }
 
-  async append (id: string, stream: string, event: LoggedEvent, seen: boolean, { begins, ends = false }: AppendOptions = {}): Promise<Appended> {
+  async append (id: string, stream: string, event: LoggedEvent, seen: boolean, { begins, ends = false, announces = false }: AppendOptions = {}): Promise<Appended> {
     return await this.#disk.write(() => {
       const home = this.#homeOf(id)
       if (home === undefined) return undefined
       // The home sees in the file, after it became that, whatever is announced here: it announces the same.
-      if (home !== this.#nodes.self && stream === STANDALONE && isAnnouncement(event.method)) return 'elsewhere'
+      if (announces && home !== this.#nodes.self) return 'elsewhere'
       if (begins !== undefined) this.#open(id, stream, begins)
       const appended = this.#streams.append(id, stream, event, seen && this.#readerOf(id, stream) === this.#nodes.self)
       if (typeof appended === 'string') return appended

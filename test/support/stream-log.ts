@@ -1,3 +1,5 @@
+import { NodeCalls } from '../../protocol/nodes/node-calls.js'
+import type { SessionPorts } from '../../protocol/sessions/session-options.js'
 import type { StreamLog } from '../../protocol/sessions/streams/sink.js'
 import type { SessionRecord, SessionStore } from '../../protocol/store.js'
 import { memoryStore } from '../../stores/memory/store.js'
@@ -7,6 +9,12 @@ export const RECORD: SessionRecord = {
 }
 
 export const TOMORROW = Date.now() + 86_400_000
+
+/** The surroundings of sessions of the only node. */
+export function sessionPorts (store: SessionStore, onTrouble: (error: unknown) => void = () => {}): SessionPorts {
+  const nodeCalls = new NodeCalls(memoryStore().nodes)
+  return { store, nodeCalls, defersAnnouncements: false, subscribe: async () => {}, onTrouble }
+}
 
 /** The log of one stream of a session in memory. */
 export function memoryLog (stream: string): StreamLog {

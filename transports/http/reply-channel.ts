@@ -107,7 +107,7 @@ export class ReplyChannel implements Channel {
   /** True where the client reads named events of another node, which gets them from the store. */
   get #isReadElsewhere (): boolean {
     const { session } = this.#options
-    return session?.named === true && !session.isHome
+    return session?.named === true && !session.home.isHere
   }
 
   /** Where notifications go; undefined until there is a stream. */

@@ -1,18 +1,15 @@
 import type { Appended, LoggedEvent, NumberedEvent, Replay } from '../../store.js'
 import type { LogRead, Sink, StreamLog } from './sink.js'
 import { StreamConnections } from './stream-connections.js'
+import type { ReaderListener } from './stream-options.js'
 
 export interface DeliveryEvents {
-  /** Another node has become the reader of the stream. */
-  onMoved: () => void
   /** The log has it that the stream has ended. */
   onEnded: () => void
   /** Runs when the events that a client misses could not be read. */
   onUnavailable: () => void
   /** A connection was removed. */
   onDetached: () => void
-  /** An event was written to a client. */
-  onWrite?: ((text: string) => void) | undefined
 }
 
 /**
@@ -26,16 +23,18 @@ export class Delivery {
   readonly #primed: boolean
   readonly #log: StreamLog
   readonly #events: DeliveryEvents
+  readonly #reader: ReaderListener | undefined
   /** The highest number that this node knows of. */
   highest = 0
   /** True when a client is connected, and the store could not be asked to make this node the reader. */
   #isUnattached = false
 
-  constructor (key: string, log: StreamLog, primed: boolean, events: DeliveryEvents) {
+  constructor (key: string, log: StreamLog, primed: boolean, events: DeliveryEvents, reader?: ReaderListener) {
     this.#key = key
     this.#primed = primed
     this.#log = log
     this.#events = events
+    this.#reader = reader
   }
 
   /**
@@ -100,7 +99,7 @@ export class Delivery {
 
   leave (): void {
     this.connections.leave()
-    this.#events.onMoved()
+    this.#reader?.onMoved()
   }
 
   detach (sink: Sink): void {
@@ -132,6 +131,6 @@ export class Delivery {
   #write ({ number, text, method }: NumberedEvent): void {
     this.highest = Math.max(this.highest, number)
     this.connections.write({ id: `${this.#key}-${number}`, text, method }, number)
-    this.#events.onWrite?.(text)
+    this.#reader?.onWrite(text)
   }
 }

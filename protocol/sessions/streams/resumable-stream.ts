@@ -1,7 +1,6 @@
 import { withTimeout } from '../../../lib/time.js'
 import type { Appended, LoggedEvent, StreamNews } from '../../store.js'
 import type { Channel } from '../../wire/channel.js'
-import { StoredAnnouncements } from '../announcements.js'
 import { Delivery } from './delivery.js'
 import type { Sink, StreamLog } from './sink.js'
 import type { StreamOptions } from './stream-options.js'
@@ -32,7 +31,6 @@ export class ResumableStream implements Channel {
   readonly #log: StreamLog
   readonly #options: StreamOptions
   readonly #onTrouble: (error: unknown) => void
-  readonly #announcements: StoredAnnouncements
   readonly #delivery: Delivery
   /** The last of the jobs that run one after the other: appending, connecting, ending. */
   #lastJob: Promise<void> = DONE
@@ -53,19 +51,18 @@ export class ResumableStream implements Channel {
 
   /** `onTrouble` takes what a job throws, such as a connection that cannot be written to; the jobs after it run. */
   constructor (key: string, log: StreamLog, options: StreamOptions, onTrouble: (error: unknown) => void = () => {}) {
-    const { interruptedResponse, wasConnected = false } = options
+    const { interruptedResponse, reader } = options
     this.key = key
     this.#log = log
     this.#options = options
     this.#onTrouble = onTrouble
-    this.#announcements = new StoredAnnouncements(wasConnected)
     this.#delivery = new Delivery(key, log, options.primed, {
-      onMoved: () => options.onMoved?.(),
       onEnded: () => { this.ended = true },
-      onUnavailable: () => { this.#readAgain ??= setTimeout(() => { this.#readAgain = undefined; this.receive('more') }, READ_AGAIN).unref() },
-      onDetached: () => this.#closeIfDone(),
-      onWrite: options.onWrite
-    })
+      onUnavailable: () => {
+        this.#readAgain ??= setTimeout(() => { this.#readAgain = undefined; this.receive('more') }, READ_AGAIN).unref()
+      },
+      onDetached: () => this.#closeIfDone()
+    }, reader)
     this.#isStored = interruptedResponse === undefined
     if (this.#isStored) this.#begun = DONE
     else this.#enqueue(async () => await this.#begin())
@@ -93,16 +90,15 @@ export class ResumableStream implements Channel {
   /** Connects a client: it gets the events after `after`, or else those not seen yet, and then new ones until a newer connection comes. */
   attach (sink: Sink, after?: number, retry = RETRY_MS): void {
     this.#connections.add(sink)
-    this.#announcements.clear()
     const prime = (from: number): void => { if (this.#options.primed) sink.write({ id: `${this.key}-${from}`, text: '', retry }) }
     if (this.#begun === undefined) return this.#attachFirst(sink, prime)
-    this.#options.onAttach?.()
     this.#enqueue(async () => {
       // A node without a client does not become the reader: the client may have gone to another one.
       if (!this.#connections.has(sink)) return
       this.#attached++
+      this.#options.reader?.onAttach()
       const replay = await this.#log.attach(after)
-      this.#options.onAttached?.(typeof replay === 'object' ? replay.previous : undefined)
+      this.#options.reader?.onAttached(typeof replay === 'object' ? replay.previous : undefined)
       if (this.#connections.has(sink)) this.#delivery.connect(sink, replay, after !== undefined, prime)
     })
   }
@@ -113,7 +109,12 @@ export class ResumableStream implements Channel {
   }
 
   emit (text: string, method: string): void {
-    if (!this.ended && (this.connected || this.#announcements.add(text, method))) this.#enqueue(this.#append({ text, method }, false))
+    if (!this.ended) this.#enqueue(this.#append({ text, method }))
+  }
+
+  /** Like `emit`, for what only the home of a session tells its client. */
+  announce (text: string, method: string): void {
+    if (!this.ended) this.#enqueue(this.#append({ text, method }, false, true))
   }
 
   /** Writes an event to the client that is connected, if there is one. It is not stored. */
@@ -190,11 +191,12 @@ export class ResumableStream implements Channel {
   }
 
   /** Sends an event to the store; returns the job that delivers it. */
-  #append (event: LoggedEvent, ends: boolean): () => Promise<void> {
+  #append (event: LoggedEvent, ends = false, announces = false): () => Promise<void> {
     const seen = this.#connections.countsAsSeen
     const attached = this.#attached
     const begins = this.#isStored ? undefined : this.#options.interruptedResponse
-    const stored = this.#log.append(event, seen, { last: this.#delivery.highest, begins, ends, onLate: this.#onLate })
+    const options = { last: this.#delivery.highest, begins, ends, announces, onLate: this.#onLate }
+    const stored = this.#log.append(event, seen, options)
     this.#begun ??= stored
     return async () => {
       const appended = await stored

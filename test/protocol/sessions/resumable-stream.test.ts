@@ -66,26 +66,6 @@ t.test('a client that comes back again and again gets everything once', async t 
   t.strictSame(seen, Array.from({ length: 10 }, (_, round) => [`while listening ${round}`, `while away ${round}`]).flat())
 })
 
-t.test('without a connection a list change is kept once, and again after the next change', async t => {
-  const source = stream([])
-  const [tools, prompts] = ['notifications/tools/list_changed', 'notifications/prompts/list_changed']
-  for (let count = 0; count < 3; count++) {
-    source.emit('tools', tools)
-    source.emit('prompts', prompts)
-    source.emit('progress', 'notifications/progress')
-  }
-  const first = await listen(source)
-  t.strictSame(first.texts, ['tools', 'prompts', 'progress', 'progress', 'progress'])
-  source.emit('tools', tools)
-  source.emit('tools', tools)
-  await source.flush()
-  t.equal(first.texts.length, 7, 'whoever is there learns each time')
-  source.detach(first)
-  source.emit('tools', tools)
-  source.emit('tools', tools)
-  t.strictSame((await listen(source)).texts, ['tools'])
-})
-
 t.test('a client that names no event gets what was not delivered yet', async t => {
   const source = stream(['a'])
   const first = await listen(source)
@@ -303,18 +283,6 @@ t.test('a client that connects while events are on their way gets each once and 
   source.emit('d', 'm')
   await source.flush()
   t.strictSame(listener.texts, ['b', 'c', 'd'])
-})
-
-t.test('resource updates are kept once before the first connection, and each after it', async t => {
-  const updated = 'notifications/resources/updated'
-  const source = stream([])
-  for (let count = 0; count < 3; count++) source.emit('the counter', updated)
-  source.emit('the status', updated)
-  const first = await listen(source)
-  t.strictSame(first.texts, ['the counter', 'the status'])
-  source.detach(first)
-  for (let count = 0; count < 3; count++) source.emit('the counter', updated)
-  t.strictSame((await listen(source, 2)).texts, ['the counter', 'the counter', 'the counter'])
 })
 
 t.test('a node that was taken for dead sends what another has written instead, and hangs up', async t => {

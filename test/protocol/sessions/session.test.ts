@@ -6,12 +6,12 @@ import type { ResumePoint } from '../../../protocol/sessions/streams/resume-poin
 import { sessionFrom } from '../../../protocol/sessions/stored/stored-session.js'
 import { memoryStore } from '../../../stores/memory/store.js'
 import { revision } from '../../support/recorder.js'
-import { RECORD, TOMORROW } from '../../support/stream-log.js'
+import { RECORD, sessionPorts, TOMORROW } from '../../support/stream-log.js'
 
 /** A session that is kept, as one is once `initialize` was answered. */
 function session (version = '2025-11-25'): Session {
   const { sessions: store } = memoryStore()
-  const made = new Session({ store, onTrouble: error => { throw error }, peer: { revision: revision(version) } })
+  const made = new Session({ ports: sessionPorts(store, error => { throw error }), peer: { revision: revision(version) } })
   void store.save(made.id, RECORD, TOMORROW)
   return made
 }
@@ -172,7 +172,7 @@ t.test('a finished reply that was not fetched is kept longer than one that was r
 
 t.test('the result of the handshake is stored, and a restored session has it', async t => {
   const { sessions: store } = memoryStore()
-  const first = new Session({ store, onTrouble: () => {}, peer: { revision: revision('2025-06-18'), identity: { principal: 'ada', scopes: 'all' } } })
+  const first = new Session({ ports: sessionPorts(store), peer: { revision: revision('2025-06-18'), identity: { principal: 'ada', scopes: 'all' } } })
   Object.assign(first.peer, { initialized: true, client: { name: 'c', version: '1' }, capabilities: { roots: {} }, logLevel: 'debug' })
   first.peer.setSubscribed('test://text', true)
   await store.save(first.id, first.record, TOMORROW)
@@ -180,7 +180,7 @@ t.test('the result of the handshake is stored, and a restored session has it', a
   t.ok(record)
   if (record === undefined) return
   t.strictSame(record, first.record)
-  const { id, peer } = sessionFrom(record, { id: first.id, store, onTrouble: () => {} })
+  const { id, peer } = sessionFrom(record, { id: first.id, ports: sessionPorts(store) })
   t.match({ id, peer }, {
     id: first.id,
     peer: { revision: { version: '2025-06-18' }, principal: 'ada', initialized: true, client: { name: 'c' }, capabilities: { roots: {} }, logLevel: 'debug' }
@@ -189,11 +189,11 @@ t.test('the result of the handshake is stored, and a restored session has it', a
 
 t.test('a restored session continues its streams where they were', async t => {
   const { sessions: store } = memoryStore()
-  const first = new Session({ store, onTrouble: () => {} })
+  const first = new Session({ ports: sessionPorts(store) })
   await store.save(first.id, RECORD, TOMORROW)
   first.standalone.emit('a', 'm')
   await first.settled()
-  const second = sessionFrom(RECORD, { id: first.id, store, onTrouble: () => {} })
+  const second = sessionFrom(RECORD, { id: first.id, ports: sessionPorts(store) })
   second.standalone.emit('b', 'm')
   t.match(await eventsAfter(second, '0-0'), [{ id: '0-0', text: '' }, { id: '0-1', text: 'a' }, { id: '0-2', text: 'b' }])
 })
@@ -210,7 +210,7 @@ t.test('an event that cannot be stored is reported, and the client gets it all t
   const { sessions } = memoryStore()
   const broken = { append: async () => { throw new Error('full') } }
   const troubles: unknown[] = []
-  const { standalone } = new Session({ store: Object.assign(sessions, broken), onTrouble: error => { troubles.push(error) } })
+  const { standalone } = new Session({ ports: sessionPorts(Object.assign(sessions, broken), error => { troubles.push(error) }) })
   const events: StreamEvent[] = []
   standalone.attach({ write: event => { events.push(event) }, end: () => {}, close: () => {} })
   standalone.emit('a', 'm')

@@ -131,6 +131,25 @@ export function nodes (t: Test, open: Open): void {
     t.match((await two.sessions.read('s', '0', 0))?.events.map(({ text }) => text), ['a', 'b', 'c', 'd'])
   })
 
+  t.test('an announcement of a node that is not the home is left to the home', async t => {
+    const { one, two } = await pair(t, open)
+    const changed = event('changed', 'notifications/tools/list_changed')
+    await one.sessions.save('s', RECORD, TOMORROW)
+    t.match(await one.sessions.append('s', '0', changed, false, { announces: true }), { number: Number })
+    await two.sessions.attach('s', '0', undefined)
+    t.equal(await one.sessions.append('s', '0', changed, false, { announces: true }), 'elsewhere')
+    const { number } = await two.sessions.append('s', '0', changed, false, { announces: true }) as { number: number }
+    t.match(await two.sessions.read('s', '0', number), { after: number, events: [] })
+  })
+
+  t.test('a message about a list that is no announcement reaches the client from every node', async t => {
+    const { one, two } = await pair(t, open)
+    const changed = event('changed', 'notifications/tools/list_changed')
+    await one.sessions.save('s', RECORD, TOMORROW)
+    t.equal(await two.sessions.append('s', '0', changed, false), 'elsewhere')
+    t.match(await one.sessions.read('s', '0', 0), { events: [{ text: 'changed' }] })
+  })
+
   t.test('a reply begins with its first event and ends with its last one', async t => {
     const { one, two } = await pair(t, open)
     await one.sessions.save('s', RECORD, TOMORROW)
