@@ -9,6 +9,8 @@ export async function openStreamable ({ url }: Place, receive: Receive): Promise
   const endpoint = `${url}/mcp`
   let session: Record<string, string> = {}
   let standalone: ClientRequest | undefined
+  /** Settle when what asks for no answer was taken: the end of the session must not overtake it. */
+  const taken: Array<Promise<unknown>> = []
 
   return { send, close }
 
@@ -20,6 +22,7 @@ export async function openStreamable ({ url }: Place, receive: Receive): Promise
       if (parcel.method === 'notifications/initialized') listen()
       read(reply)
     })
+    if (parcel.method?.startsWith('notifications/') === true) taken.push(new Promise(resolve => sent.on('response', resolve).on('close', resolve)))
     return { drop: () => { sent.destroy() } }
   }
 
@@ -36,6 +39,7 @@ export async function openStreamable ({ url }: Place, receive: Receive): Promise
   }
 
   async function close (): Promise<void> {
+    await Promise.all(taken)
     standalone?.destroy()
     if (session['mcp-session-id'] !== undefined) await endSession()
     agent.destroy()
