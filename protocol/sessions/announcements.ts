@@ -3,7 +3,7 @@ import type { Peer } from '../peer/peer.js'
 /** A notification that belongs to no call. Of the nodes that serve a session, only its home sends it. */
 export interface Announcement { readonly text: string, readonly method: string }
 
-const LIST_CHANGES = ['notifications/tools/list_changed', 'notifications/prompts/list_changed', 'notifications/resources/list_changed']
+const LIST_CHANGES = ['tools', 'prompts', 'resources'].map(kind => `notifications/${kind}/list_changed`)
 const UPDATED = 'notifications/resources/updated'
 
 const isListChange = (method: string): boolean => method.endsWith('/list_changed')
@@ -18,7 +18,7 @@ export const isAnnouncement = (method: string): boolean => isListChange(method) 
 export const waitsOnce = (method: string, wasConnected: boolean): boolean =>
   isListChange(method) || (!wasConnected && method === UPDATED)
 
-/** Announces all that a client may have missed: each list, and each resource that it is subscribed to, may have changed. */
+/** Announces all that a client may have missed: each list, and each resource it is subscribed to, may have changed. */
 export function announceAnyChange (peer: Peer): void {
   if (peer.revision === undefined) return
   for (const method of LIST_CHANGES) peer.notify(method)

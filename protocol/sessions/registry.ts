@@ -18,7 +18,7 @@ import { SessionSweeper, sweepInterval } from './sweeper.js'
 /** How long events are waited for that are being stored, in milliseconds. */
 const FLUSH_TIMEOUT = 2_000
 
-/** The sessions of stateful HTTP clients that this node serves, perhaps together with other nodes. They outlive it where the store does. */
+/** The sessions of stateful HTTP clients that this node serves. They outlive it where the store does. */
 export class SessionRegistry {
   /** Throws an HTTP error while a store that other nodes share cannot be used. */
   readonly checkStore: () => void
@@ -37,10 +37,12 @@ export class SessionRegistry {
     this.#limits = limits
     this.#ports = ports
     // Touched at every sweep, so it has to stay for one interval longer than a session may be idle.
-    this.#stored = new StoredSessions(store, limits.sessionIdle + sweepInterval(limits.sessionIdle), limits.maxSessionsPerPrincipal)
+    const lifetime = limits.sessionIdle + sweepInterval(limits.sessionIdle)
+    this.#stored = new StoredSessions(store, lifetime, limits.maxSessionsPerPrincipal)
     nodeCalls.on('refresh', async ({ session }) => await this.#refreshServed(session))
     nodeCalls.on('handover', async ({ session }) => this.#table.get(session)?.home.handOver())
-    this.#loader = new SessionLoader({ ...ports, forward: openForwarder({ ...ports, find: id => this.#table.get(id) }) })
+    const forward = openForwarder({ ...ports, find: id => this.#table.get(id) })
+    this.#loader = new SessionLoader({ ...ports, forward })
     this.#restorer = new SessionRestorer({
       stored: this.#stored,
       served: id => this.#table.get(id),
@@ -85,16 +87,17 @@ export class SessionRegistry {
     return this.create({ identity, view }, negotiate(initialize.params.protocolVersion).polling)
   }
 
-  /** A session of this node, of that caller and of that view, which counts as seen now. Another caller's session is not found, nor is one at the URL of another view. */
+  /** A session of this node, which counts as seen now; undefined for one of another caller, or of another view. */
   find (id: string, principal?: string, view?: string): Session | undefined {
     const session = this.#table.get(id)
     if (session === undefined || session.peer.principal !== principal || session.peer.view !== view) return undefined
     // Other nodes may be about to end the session: it is in use again, or in use here for the first time.
-    if (this.#table.markUsed(session) > this.#limits.sessionIdle / 2 || this.#stored.isUntouched(session)) this.#stored.touch([session]).catch(this.#ports.onTrouble)
+    const isDue = this.#table.markUsed(session) > this.#limits.sessionIdle / 2 || this.#stored.isUntouched(session)
+    if (isDue) this.#stored.touch([session]).catch(this.#ports.onTrouble)
     return session
   }
 
-  /** Makes a stored session of that caller and view one of this node; undefined when there is nothing to wait for. Rejects when the store fails. */
+  /** Makes a stored session one of this node; undefined if there is nothing to wait for. Rejects if the store fails. */
   restore (id: string, principal?: string, view?: string): Promise<void> | undefined {
     return this.#restorer.restoreFor(id, principal, view)
   }
@@ -105,11 +108,12 @@ export class SessionRegistry {
   }
 
   /**
-   * Stores a new session, if that is possible. Rejects with an HTTP error when its caller has as many sessions at all nodes as allowed, or the store
-   * fails and other nodes would not know of the session.
+   * Stores a new session, if that is possible. Rejects with an HTTP error when its caller has as many sessions at all
+   * nodes as allowed, or the store fails and other nodes would not know of the session.
    */
   async open (session: Session): Promise<void> {
-    if (await this.#save(session) === 'refused') throw httpErrors.tooManySessionsOfCaller(this.#limits.maxSessionsPerPrincipal)
+    const max = this.#limits.maxSessionsPerPrincipal
+    if (await this.#save(session) === 'refused') throw httpErrors.tooManySessionsOfCaller(max)
     try {
       if (session.stored === undefined) this.checkStore()
     } catch (error) {
@@ -130,7 +134,7 @@ export class SessionRegistry {
     this.#sweeper.start()
   }
 
-  /** Restores the sessions whose nodes have ended, as has the one that had our address before: no other process can listen there. */
+  /** Restores the sessions whose nodes have ended, as has the one that had our address: only one can listen there. */
   async takeOver (address: string): Promise<void> {
     const { store, onTrouble } = this.#ports
     const ids = await store.takeOver(address).catch(error => { onTrouble(error); return [] })
@@ -139,7 +143,8 @@ export class SessionRegistry {
 
   /** Settles when all events sent so far are stored, or the store takes too long. */
   async flush (): Promise<void> {
-    await withTimeout(Promise.all([...this.#table.values()].map(async session => await session.settled())), FLUSH_TIMEOUT, () => {})
+    const settled = Array.from(this.#table.values(), async session => await session.settled())
+    await withTimeout(Promise.all(settled), FLUSH_TIMEOUT, () => {})
   }
 
   /** Answers what is in flight with an error. The sessions stay in the store for the next process. */
@@ -154,8 +159,8 @@ export class SessionRegistry {
   }
 
   /**
-   * Throws an HTTP error when there may be no more sessions. Ends an abandoned one where that makes the difference: clients that only
-   * initialize sessions, again and again, must not keep out those that use theirs.
+   * Throws an HTTP error when there may be no more sessions. Ends an abandoned one where that makes the difference:
+   * clients that only initialize sessions, again and again, must not keep out those that use theirs.
    */
   #reserve (principal: string | undefined): void {
     const { maxSessionsPerPrincipal } = this.#limits

@@ -47,7 +47,7 @@ export class SessionLoader {
     await session.home.subscribe()
   }
 
-  /** Has those sessions read again before their next use whose homes have died, so that this node becomes their home. */
+  /** Has sessions read again before their next use whose homes have died, so that this node becomes their home. */
   async markOrphans (sessions: Iterable<Session>): Promise<void> {
     const { nodeCalls: { nodes }, onTrouble } = this.#ports
     const byHome = new Map<string, Session[]>()

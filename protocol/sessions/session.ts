@@ -26,7 +26,7 @@ export class Session implements Channel {
   stored: Agreement | undefined
   /** Until when it stays in the store, as this node last wrote it. */
   expires = 0
-  /** True when it has to be read again before its next use: another node may have changed what is stored, or become the home. */
+  /** True when it has to be read again before its next use: another node may have changed it, or become its home. */
   stale = false
   /** When its client was last there, on the monotonic clock. */
   lastSeen = now()
@@ -60,7 +60,10 @@ export class Session implements Channel {
     return this.#standalone
   }
 
-  /** True while the client reads `/mcp/sse`, at whichever node: all messages but responses go there, and its POSTs get plain JSON replies. */
+  /**
+   * True while the client reads `/mcp/sse`, at whichever node: all messages but responses go there, and its POSTs get
+   * plain JSON replies.
+   */
   get named (): boolean {
     return this.home.isHere ? this.#standalone?.named === true : this.#isStoredNamed
   }
@@ -100,14 +103,14 @@ export class Session implements Channel {
     return agreementOf(this.peer, this.#isStoredNamed)
   }
 
-  /** A stream for one reply. `interruptedResponse` is the response its client gets when this process dies before it has answered. */
+  /** A stream for one reply. Its client gets `interruptedResponse` when this process dies before it has answered. */
   openReply (interruptedResponse: string): ResumableStream {
     return this.#allReplies.open(interruptedResponse)
   }
 
   /**
-   * `exhausted` when the client has seen all of a stream that has ended; undefined when the events after that one are not stored. Rejects when the
-   * store fails.
+   * `exhausted` when the client has seen all of a stream that has ended; undefined when the events after that one are
+   * not stored. Rejects when the store fails.
    */
   async findResumePoint (eventId: string): Promise<ResumePoint | 'exhausted' | undefined> {
     const { key, number } = parseEventId(eventId) ?? {}

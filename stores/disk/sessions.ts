@@ -1,5 +1,8 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
-import { STANDALONE, type AppendOptions, type Appended, type LoggedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore, type StoredSession, type StreamNews } from '../../protocol/store.js'
+import {
+  STANDALONE, type AppendOptions, type Appended, type LoggedEvent, type Replay, type SessionChange, type SessionRecord,
+  type SessionStore, type StoredSession, type StreamNews
+} from '../../protocol/store.js'
 import { WRITE_SIZE, type DiskConnection } from './connection.js'
 import type { DiskNodes } from './nodes.js'
 import { DiskStreams } from './streams.js'
@@ -21,7 +24,10 @@ export class DiskSessions implements SessionStore {
   readonly #nodes: DiskNodes
   readonly #streams: DiskStreams
   readonly #subscriptions: DiskSubscriptions
-  readonly #sql: Record<'save' | 'count' | 'home' | 'load' | 'touch' | 'update' | 'move' | 'orphans' | 'remove' | 'unused' | 'expired', Statement>
+  readonly #sql: Record<
+    'save' | 'count' | 'home' | 'load' | 'touch' | 'update' | 'move' | 'orphans' | 'remove' | 'unused' | 'expired',
+    Statement
+  >
 
   constructor (disk: DiskConnection, nodes: DiskNodes) {
     this.#disk = disk
@@ -29,14 +35,16 @@ export class DiskSessions implements SessionStore {
     this.#streams = new DiskStreams(disk, nodes)
     this.#subscriptions = new DiskSubscriptions(disk)
     this.#sql = {
-      save: disk.prepare('INSERT INTO sessions (id, home, record, expires, principal) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET record = excluded.record, expires = excluded.expires, principal = excluded.principal'),
+      save: disk.prepare(`INSERT INTO sessions (id, home, record, expires, principal) VALUES (?, ?, ?, ?, ?) ON CONFLICT
+        DO UPDATE SET record = excluded.record, expires = excluded.expires, principal = excluded.principal`),
       count: disk.prepare('SELECT count(*) AS count FROM sessions WHERE principal = ? AND expires > ? AND id <> ?'),
       home: disk.prepare('SELECT home FROM sessions WHERE id = ?'),
       load: disk.prepare('SELECT id, home, record FROM sessions WHERE id = ? AND expires > ?'),
       touch: disk.prepare('UPDATE sessions SET expires = ? WHERE id = ?'),
       update: disk.prepare('UPDATE sessions SET record = ?, expires = ? WHERE id = ?'),
       move: disk.prepare('UPDATE sessions SET home = ? WHERE id = ? AND home = ?'),
-      orphans: disk.prepare('UPDATE sessions SET home = ? WHERE home NOT IN (SELECT id FROM nodes) AND expires > ? RETURNING id'),
+      orphans: disk.prepare(`UPDATE sessions SET home = ?
+        WHERE home NOT IN (SELECT id FROM nodes) AND expires > ? RETURNING id`),
       remove: disk.prepare('DELETE FROM sessions WHERE id = ?'),
       unused: disk.prepare('SELECT id FROM sessions WHERE id = ? AND expires <= ?'),
       expired: disk.prepare('SELECT id FROM sessions WHERE expires <= iif(home = ?, ?, ?) OR expires > ? LIMIT 1000')
@@ -60,7 +68,9 @@ export class DiskSessions implements SessionStore {
   async load (id: string): Promise<StoredSession | undefined> {
     return this.#disk.read(() => {
       const row = firstRow<Row>(this.#sql.load, id, Date.now())
-      return row && { record: { ...parseStored(row.record) as SessionRecord, subscriptions: this.#subscriptions.of(id) }, home: row.home }
+      if (row === undefined) return undefined
+      const agreement = parseStored(row.record) as SessionRecord
+      return { record: { ...agreement, subscriptions: this.#subscriptions.of(id) }, home: row.home }
     })
   }
 
@@ -94,7 +104,8 @@ export class DiskSessions implements SessionStore {
   async touch (ids: string[], expires: number): Promise<void> {
     // In several transactions, so that the event loop continues in between.
     for (let next = 0; next < ids.length; next += TOUCH_BATCH) {
-      await this.#disk.write(() => { for (const id of ids.slice(next, next + TOUCH_BATCH)) this.#sql.touch.run(expires, id) })
+      const batch = ids.slice(next, next + TOUCH_BATCH)
+      await this.#disk.write(() => { for (const id of batch) this.#sql.touch.run(expires, id) })
     }
   }
 
@@ -109,7 +120,8 @@ export class DiskSessions implements SessionStore {
   async sweep (): Promise<void> {
     await this.#disk.write(() => {
       const now = Date.now()
-      for (const { id } of allRows<Row>(this.#sql.expired, this.#nodes.self, now, now - MAX_DELAY, now + MAX_LIFETIME)) this.#remove(id)
+      const expired = allRows<Row>(this.#sql.expired, this.#nodes.self, now, now - MAX_DELAY, now + MAX_LIFETIME)
+      for (const { id } of expired) this.#remove(id)
     })
   }
 
@@ -121,7 +133,10 @@ export class DiskSessions implements SessionStore {
     await this.#disk.write(() => this.#open(id, stream, interruptedResponse))
   }
 
-  async append (id: string, stream: string, event: LoggedEvent, seen: boolean, { begins, ends = false, announces = false }: AppendOptions = {}): Promise<Appended> {
+  async append (
+    id: string, stream: string, event: LoggedEvent, seen: boolean,
+    { begins, ends = false, announces = false }: AppendOptions = {}
+  ): Promise<Appended> {
     return await this.#disk.write(() => {
       const home = this.#homeOf(id)
       if (home === undefined) return undefined
@@ -137,7 +152,9 @@ export class DiskSessions implements SessionStore {
   }
 
   async markSeen (id: string, stream: string, number: number): Promise<void> {
-    await this.#disk.write(() => { if (this.#readerOf(id, stream) === this.#nodes.self) this.#streams.saw(id, stream, number) })
+    await this.#disk.write(() => {
+      if (this.#readerOf(id, stream) === this.#nodes.self) this.#streams.saw(id, stream, number)
+    })
   }
 
   async end (id: string, stream: string): Promise<void> {
@@ -163,7 +180,8 @@ export class DiskSessions implements SessionStore {
   }
 
   async attach (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
-    const previous = await this.isReader(id, stream) ? undefined : await this.#disk.write(() => this.#becomeReader(id, stream))
+    const isReader = await this.isReader(id, stream)
+    const previous = isReader ? undefined : await this.#disk.write(() => this.#becomeReader(id, stream))
     const replay = await this.read(id, stream, after)
     return replay === undefined || previous === undefined ? replay : { ...replay, previous }
   }

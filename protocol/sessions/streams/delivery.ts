@@ -13,8 +13,9 @@ export interface DeliveryEvents {
 }
 
 /**
- * Writes the events of a stream to its connections, in order and each once. Each event names the one before it; where that was not sent yet, what is
- * missing is read first. Nothing here is called while an earlier call has not settled, but for `detach`.
+ * Writes the events of a stream to its connections, in order and each once. Each event names the one before it; where
+ * that was not sent yet, what is missing is read first. Nothing here is called while an earlier call has not settled,
+ * but for `detach`.
  */
 export class Delivery {
   readonly connections = new StreamConnections()
@@ -38,19 +39,24 @@ export class Delivery {
   }
 
   /**
-   * Writes what was read to a new connection, and then new events. A client that resumes comes back when the log cannot be read; one that begins is
-   * served all the same, and gets the rest later.
+   * Writes what was read to a new connection, and then new events. A client that resumes comes back when the log cannot
+   * be read; one that begins is served all the same, and gets the rest later.
    */
-  connect (sink: Sink, read: LogRead, resumes: boolean, prime: (after: number) => void): void {
+  connect (sink: Sink, read: LogRead, resumes: boolean, retry: number): void {
     const replay = typeof read === 'object' ? read : undefined
     if (replay === undefined && resumes) return this.disconnectFrom([sink])
     this.#isUnattached = replay === undefined
     this.connections.connect(sink, replay?.after)
-    prime(replay?.after ?? 0)
+    this.prime(sink, replay?.after ?? 0, retry)
     if (replay !== undefined) this.#replay(replay, [sink], true)
   }
 
-  /** Writes an event, unless it was replayed when the client connected. A promise when events before it have to be read. */
+  /** Opens a connection with an event without data, so that its client can resume before the first message. */
+  prime (sink: Sink, after: number, retry: number): void {
+    if (this.#primed) sink.write({ id: `${this.#key}-${after}`, text: '', retry })
+  }
+
+  /** Writes an event, unless it was replayed when the client connected; a promise when others have to be read first. */
   deliver (event: NumberedEvent, wasSeen: boolean): Promise<void> | undefined {
     const { current, lastSent = event.after } = this.connections
     if (current === undefined || event.number <= lastSent) return
@@ -82,7 +88,9 @@ export class Delivery {
     const { newest, lastSent } = this.connections
     if (newest === undefined) return
     const isUnattached = this.#isUnattached
-    const [isReader, replay] = await Promise.all(isUnattached ? [true, this.#log.attach(lastSent)] : [this.#log.isReader(), this.#log.read(lastSent)])
+    const [isReader, replay] = await Promise.all(isUnattached
+      ? [true, this.#log.attach(lastSent)]
+      : [this.#log.isReader(), this.#log.read(lastSent)])
     if (replay === 'unavailable') return this.#events.onUnavailable()
     if (isUnattached && replay === undefined) return
     this.#isUnattached = false
@@ -92,7 +100,10 @@ export class Delivery {
     this.#replay(isReader ? replay : { ...replay, events: [] }, this.connections.all, this.connections.countsAsSeen)
   }
 
-  /** Leaves the client to another node if that has become the reader. The client may have come back here before the news that it has left. */
+  /**
+   * Leaves the client to another node if that has become the reader. The client may have come back here before the news
+   * that it has left.
+   */
   async checkReader (): Promise<void> {
     if (!await this.#log.isReader()) this.leave()
   }
@@ -116,7 +127,7 @@ export class Delivery {
     }
   }
 
-  // Uses up a number, so that the gap shows, and forgets the last one that was sent: the next event need not follow on it.
+  // Uses up a number, so that the gap shows, and forgets the last one sent: the next event need not follow on it.
   #skip (): void {
     this.highest++
     this.connections.lastSent = undefined

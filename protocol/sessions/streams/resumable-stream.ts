@@ -8,22 +8,24 @@ import type { StreamOptions } from './stream-options.js'
 const RETRY_MS = 1_000
 /** How long connections stay open while the end cannot be stored, in milliseconds. */
 const END_TIMEOUT = 500
-/** When what a client misses is read again that could not be read, in milliseconds; a store that was away is read at once when it is back. */
+/** After how many milliseconds what could not be read is read again; a store that was away is read once it is back. */
 const READ_AGAIN = 5_000
 const DONE = Promise.resolve()
 /** How many events of other nodes wait to be written; beyond that they are read from the log when it is their turn. */
 const MAX_WAITING = 64
 
 /**
- * A stream of a session that outlives its connections, and the process too where its log does. Events emitted while no client is connected
- * wait in the log. A client that sends the id of the last event it saw gets those after it, once and in order. An event is stored before it
- * is sent.
+ * A stream of a session that outlives its connections, and the process too where its log does. Events emitted while no
+ * client is connected wait in the log. A client that sends the id of the last event it saw gets those after it, once
+ * and in order. An event is stored before it is sent.
  *
- * Each event is written to one connection: the newest. An older one may be half-open, which the server cannot detect; it stays open and
- * gets nothing, so that two live clients do not close each other in turns. When the newest is closed, the one before it is written to again;
- * events written there do not count as seen, because its client may have left long ago. The same holds for connections at two nodes.
+ * Each event is written to one connection: the newest. An older one may be half-open, which the server cannot detect;
+ * it stays open and gets nothing, so that two live clients do not close each other in turns. When the newest is closed,
+ * the one before it is written to again; events written there do not count as seen, because its client may have left
+ * long ago. The same holds for connections at two nodes.
  *
- * Other nodes may write to the stream, too. Each event names the one before it; where that was not sent yet, what is missing is read first.
+ * Other nodes may write to the stream, too. Each event names the one before it; where that was not sent yet, what is
+ * missing is read first.
  */
 export class ResumableStream implements Channel {
   readonly streams = true
@@ -34,7 +36,7 @@ export class ResumableStream implements Channel {
   readonly #delivery: Delivery
   /** The last of the jobs that run one after the other: appending, connecting, ending. */
   #lastJob: Promise<void> = DONE
-  /** Settles when the stream is stored, or could not be, and nothing is sent before; undefined until the store is asked to begin it. */
+  /** Settles when the stream is stored, or could not be, and nothing is sent before; undefined until it is begun. */
   #begun: Promise<unknown> | undefined
   /** True when the stream is known to be stored. */
   #isStored: boolean
@@ -51,7 +53,6 @@ export class ResumableStream implements Channel {
 
   /** `onTrouble` takes what a job throws, such as a connection that cannot be written to; the jobs after it run. */
   constructor (key: string, log: StreamLog, options: StreamOptions, onTrouble: (error: unknown) => void = () => {}) {
-    const { interruptedResponse, reader } = options
     this.key = key
     this.#log = log
     this.#options = options
@@ -62,8 +63,8 @@ export class ResumableStream implements Channel {
         this.#readAgain ??= setTimeout(() => { this.#readAgain = undefined; this.receive('more') }, READ_AGAIN).unref()
       },
       onDetached: () => this.#closeIfDone()
-    }, reader)
-    this.#isStored = interruptedResponse === undefined
+    }, options.reader)
+    this.#isStored = options.interruptedResponse === undefined
     if (this.#isStored) this.#begun = DONE
     else this.#enqueue(async () => await this.#begin())
   }
@@ -87,11 +88,10 @@ export class ResumableStream implements Channel {
     await this.#lastJob
   }
 
-  /** Connects a client: it gets the events after `after`, or else those not seen yet, and then new ones until a newer connection comes. */
+  /** Connects a client: it gets the events after `after`, or those not seen yet, and new ones until a newer comes. */
   attach (sink: Sink, after?: number, retry = RETRY_MS): void {
     this.#connections.add(sink)
-    const prime = (from: number): void => { if (this.#options.primed) sink.write({ id: `${this.key}-${from}`, text: '', retry }) }
-    if (this.#begun === undefined) return this.#attachFirst(sink, prime)
+    if (this.#begun === undefined) return this.#attachFirst(sink, retry)
     this.#enqueue(async () => {
       // A node without a client does not become the reader: the client may have gone to another one.
       if (!this.#connections.has(sink)) return
@@ -99,7 +99,7 @@ export class ResumableStream implements Channel {
       this.#options.reader?.onAttach()
       const replay = await this.#log.attach(after)
       this.#options.reader?.onAttached(typeof replay === 'object' ? replay.previous : undefined)
-      if (this.#connections.has(sink)) this.#delivery.connect(sink, replay, after !== undefined, prime)
+      if (this.#connections.has(sink)) this.#delivery.connect(sink, replay, after !== undefined, retry)
     })
   }
 
@@ -180,9 +180,9 @@ export class ResumableStream implements Channel {
   }
 
   // No other node knows of the stream, so that the store does not have to be asked who reads it and what is in it.
-  #attachFirst (sink: Sink, prime: (after: number) => void): void {
+  #attachFirst (sink: Sink, retry: number): void {
     this.#connections.connect(sink, 0)
-    this.#enqueue(async () => { if (this.#connections.has(sink)) prime(0) })
+    this.#enqueue(async () => { if (this.#connections.has(sink)) this.#delivery.prime(sink, 0, retry) })
   }
 
   /** Stores that the stream begins, unless an event has done so. */
@@ -200,7 +200,8 @@ export class ResumableStream implements Channel {
     this.#begun ??= stored
     return async () => {
       const appended = await stored
-      if (appended === undefined || appended === 'late') return this.#delivery.writeUnnumbered(event, appended === 'late')
+      const isLate = appended === 'late'
+      if (isLate || appended === undefined) return this.#delivery.writeUnnumbered(event, isLate)
       this.#isStored = true
       // A client that has connected here since has got the event.
       if (appended === 'elsewhere') return attached === this.#attached ? this.#delivery.leave() : undefined

@@ -1,6 +1,6 @@
 /** Hears of the reader of a stream: the node that sends its events to a client. */
 export interface ReaderListener {
-  /** Runs for a client that has connected, before the store is asked to make this node the reader. `onAttached` follows. */
+  /** Runs when a client connects, before the store is asked to make this node the reader. `onAttached` follows. */
   onAttach (): void
   /** Runs when this node is the reader, which `previous` was before, or the store does not say. */
   onAttached (previous: string | undefined): void
