@@ -69,7 +69,11 @@ class PluginReloader {
   start (): void {
     this.#app.log.info('plugin files are reloaded when they change, without a restart (option reload)')
     this.#followAll()
-    this.#offImport = this.#graph.onImport(() => this.#followAll())
+    this.#offImport = this.#graph.onImport(() => {
+      this.#followAll()
+      // Only now is it known that the file imports one that was saved meanwhile.
+      if (this.#again) this.#giveUpOutdated()
+    })
   }
 
   async close (): Promise<void> {

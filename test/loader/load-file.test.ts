@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { build, createClient } from '../../app.js'
 import { folder } from '../support/process.js'
 import { until } from '../support/wait.js'
+import { stopTime } from '../support/clocks.js'
 
 /** Starts a gateway with one file of an author. */
 async function load (t: Test, name: string, source: string) {
@@ -90,13 +91,13 @@ t.test('require finds this package where nothing is installed, and it is the ver
 })
 
 /** Starts a gateway with one file, and gives the warnings of its log. */
-async function warnings (t: Test, source: string, until: (lines: string[]) => Promise<void> = async () => {}): Promise<string[]> {
+async function warnings (t: Test, source: string, act: (lines: string[]) => Promise<void> = async () => {}): Promise<string[]> {
   const lines: string[] = []
   const logger = { level: 'warn', stream: { write: (line: string) => { lines.push((JSON.parse(line) as { msg: string }).msg) } } }
   const file = join(await folder(t, { 'p.ts': source }), 'p.ts')
   const app = build({ plugins: [file], http: false }, { logger, pluginTimeout: 60_000 })
   t.teardown(async () => await (await app).close())
-  await until(lines)
+  await act(lines)
   await app
   return lines
 }
@@ -112,8 +113,9 @@ t.test('a definition that is exported beside the default export and not part of 
 })
 
 t.test('a plugin that does not call done is named in the log while the start waits for it', async t => {
+  const { pass } = stopTime(t)
   const lines = await warnings(t, 'export default function (fastify, options, done) { globalThis.finish = done }', async lines => {
-    await until(() => lines.length > 0)
+    await until(async () => { await pass(20); return lines.length > 0 }, 'the warning')
     ;(globalThis as unknown as { finish: () => void }).finish()
   })
   t.match(lines, [/plugin .*p\.ts: still waiting for it; its function has to call done\(\)/])
@@ -128,13 +130,18 @@ const ENDLESS: Array<[what: string, source: string, says: RegExp]> = [
 for (const [what, source, says] of ENDLESS) {
   t.test(`${what} ends the start with a sentence that names the file`, async t => {
     const file = join(await folder(t, { 'p.mjs': source }), 'p.mjs')
-    await t.rejects(build({ plugins: [file], http: false, tools: false }, { pluginTimeout: 6_000 }), { message: says })
+    const { pass } = stopTime(t)
+    let isOver = false
+    const rejected = t.rejects(build({ plugins: [file], http: false, tools: false }, { pluginTimeout: 6_000 }), { message: says }).finally(() => { isOver = true })
+    await until(async () => { await pass(20); return isOver }, 'the end of the start')
+    await rejected
   })
 }
 
 t.test('the log says that a top-level await is waited for', async t => {
+  const { pass } = stopTime(t)
   const lines = await warnings(t, 'await new Promise(resolve => { globalThis.settle = resolve })\nexport default []', async lines => {
-    await until(() => lines.length > 0)
+    await until(async () => { await pass(20); return lines.length > 0 }, 'the warning')
     ;(globalThis as unknown as { settle: () => void }).settle()
   })
   t.match(lines, [/plugin .*p\.ts: still waiting for it; a top-level await in it/])

@@ -30,20 +30,20 @@ export function stopTime (t: Test): { pass: (ms: number, step?: number) => Promi
     if (timer instanceof StoppedTimer) timers.delete(timer)
     else clearReal(timer as NodeJS.Timeout | undefined)
   }
-  const set = (run: () => void, ms: number, repeats: boolean): StoppedTimer => {
-    const timer = new StoppedTimer(run, ms, repeats, () => passed)
+  const set = (run: (...args: unknown[]) => void, ms: number, repeats: boolean, args: unknown[] = []): StoppedTimer => {
+    const timer = new StoppedTimer(run, args, ms, repeats, () => passed)
     timers.add(timer)
     return timer
   }
   const { clearTimeout, clearInterval } = globalThis
   t.intercept(performance, 'now', { value: () => stoppedAt + passed })
   t.intercept(Date, 'now', { value: () => date + passed })
-  t.intercept(globalThis, 'setTimeout', { value: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => set(() => run(...args), ms, false) })
-  t.intercept(globalThis, 'setInterval', { value: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => set(() => run(...args), ms, true) })
+  t.intercept(globalThis, 'setTimeout', { value: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => set(run, ms, false, args) })
+  t.intercept(globalThis, 'setInterval', { value: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => set(run, ms, true, args) })
   t.intercept(globalThis, 'clearTimeout', { value: (timer: unknown) => clear(timer, clearTimeout) })
   t.intercept(globalThis, 'clearInterval', { value: (timer: unknown) => clear(timer, clearInterval) })
   return {
-    after: async ms => await new Promise(resolve => { set(resolve, ms, false) }),
+    after: async ms => await new Promise<void>(resolve => { set(() => resolve(), ms, false) }),
     pass: async (ms, step = 5) => {
       for (const end = passed + ms; passed < end;) {
         passed = Math.min(passed + step, end)
@@ -51,7 +51,9 @@ export function stopTime (t: Test): { pass: (ms: number, step?: number) => Promi
           if (timer.dueAt > passed || !timers.has(timer)) continue
           if (timer.repeats) timer.refresh()
           else timers.delete(timer)
-          timer.run()
+          // In a turn of its own, as by Node.js, and with nothing of the test in its stack.
+          setImmediate(timer.run, ...timer.args)
+          await turn()
         }
         await turn()
       }
@@ -62,13 +64,15 @@ export function stopTime (t: Test): { pass: (ms: number, step?: number) => Promi
 /** A timer of stopped time, which keeps no process alive. */
 class StoppedTimer {
   dueAt = 0
-  readonly run: () => void
+  readonly run: (...args: unknown[]) => void
+  readonly args: unknown[]
   readonly repeats: boolean
   readonly #ms: number
   readonly #now: () => number
 
-  constructor (run: () => void, ms: number, repeats: boolean, now: () => number) {
+  constructor (run: (...args: unknown[]) => void, args: unknown[], ms: number, repeats: boolean, now: () => number) {
     this.run = run
+    this.args = args
     this.repeats = repeats
     this.#ms = Math.max(1, ms)
     this.#now = now
