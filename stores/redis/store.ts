@@ -30,6 +30,13 @@ export async function redisStore (url: string, prefix: string, { onWarning = () 
   const feed = new ChangeFeed(link, reading, keys, nodes.self)
   nodes.onGap(() => feed.doubt())
   await Promise.all([redis.start(), nodes.start(), feed.start()])
+  const close = async (): Promise<void> => {
+    feed.close()
+    await nodes.close()
+    for (const connection of [link, reading]) connection.close()
+  }
+  // A second time, the commands would wait for a connection that is gone.
+  let closing: Promise<void> | undefined
   return {
     kind: 'redis',
     values: new RedisValues(redis, keys, feed),
@@ -37,11 +44,7 @@ export async function redisStore (url: string, prefix: string, { onWarning = () 
     nodes,
     get failure () { return redis.failure },
     onFailureChange: listener => failureListeners.add(listener),
-    close: async () => {
-      feed.close()
-      await nodes.close()
-      for (const connection of [link, reading]) connection.close()
-    }
+    close: async () => await (closing ??= close())
   }
 }
 
