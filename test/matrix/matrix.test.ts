@@ -3,8 +3,12 @@ import sharedFixture, { listening } from '../support/gateway.js'
 import fixture from './fixture.js'
 import { modern, newestLegacy, oldest, revisions, type Revision } from '../support/specification/revisions.js'
 import { schemaFaults, validating } from '../support/specification/schema.js'
-import { runScript } from './run-script.js'
+import { runScript, script } from './run-script.js'
+import { watching } from './script/watching.js'
 import { transports } from './transports.js'
+
+// What a process of its own adds to stdio does not depend on the revision, so one of each era is enough.
+const squares = transports.flatMap(transport => (transport.costly ? [newestLegacy, modern] : revisions).map(revision => ({ transport, revision })))
 
 t.test('the check against the official schemas finds what a revision does not allow', async t => {
   const tool = { name: 'a', inputSchema: { type: 'object' }, title: 'A' }
@@ -19,8 +23,16 @@ t.test('the same script runs over every transport in every revision', async t =>
   t.setTimeout(120_000)
   t.comment(validating ? 'every message is checked against the official schemas' : 'MCP_SCHEMA_DIR is not set: messages are not checked against the official schemas')
   const place = await listening(t, { plugins: [sharedFixture, fixture], pageSize: 2 })
-  for (const transport of transports) {
-    // What a process of its own adds to stdio does not depend on the revision, so one of each era is enough.
-    for (const revision of transport.costly ? [newestLegacy, modern] : revisions) await runScript(t, place, transport, revision)
+  for (const { transport, revision } of squares) await runScript(t, place, transport, revision, script)
+})
+
+t.test('a watcher is told the same over every transport in every revision', async t => {
+  // A watcher waits for what is told each second, so those of different gateways do it at the same time.
+  t.jobs = transports.length
+  for (const each of transports) {
+    void t.test(each.name, { buffered: true }, async t => {
+      const place = await listening(t, { plugins: [sharedFixture, fixture], pageSize: 2 })
+      for (const { transport, revision } of squares) if (transport === each) await runScript(t, place, transport, revision, watching)
+    })
   }
 })
