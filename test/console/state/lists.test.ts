@@ -3,6 +3,7 @@ import type { Client, JsonObject } from '../../../console/client/contract.js'
 import { filterItems, groupItems, nearestItem, placeOf } from '../../../console/state/filter.js'
 import { clearLists, followLists, itemsOf, lists } from '../../../console/state/lists.js'
 import { until } from '../../support/wait.js'
+import { bestTime, cpuTime } from '../../support/timing.js'
 
 const named = (...names: string[]) => itemsOf(names.map(name => ({ name, description: `About ${name}` })), 'tool')
 
@@ -86,12 +87,8 @@ t.test('only names of tools and prompts tell their upstream: those of resources 
 
 t.test('5,000 items are filtered and grouped in much less than 100 ms', async t => {
   const items = named(...Array.from({ length: 5_000 }, (_, index) => `up${index % 9}__tool_${index}`))
-  const times = Array.from({ length: 5 }, () => {
-    const before = performance.now()
-    t.equal(groupItems(filterItems(items, 'tool 49'), 200).length, 9)
-    return performance.now() - before
-  })
-  t.ok(Math.min(...times) < 50, String(times))
+  const took = await bestTime(50, async () => cpuTime(() => t.equal(groupItems(filterItems(items, 'tool 49'), 200).length, 9)))
+  t.ok(took < 50, `${took} ms`)
 })
 
 t.test('the first page of a first list is shown while the others come', async t => {

@@ -6,11 +6,8 @@ import { until } from '../../support/wait.js'
 import { dataFolder, FILE, opened } from '../../support/environment/on-disk.js'
 import { worker } from './worker.js'
 
-/** How long a change may take to reach another store. */
-const SOON = 2_000
-
 async function soon (condition: () => boolean | Promise<boolean>): Promise<void> {
-  await until(condition, 'a change in another store', SOON)
+  await until(condition, 'a change in another store')
 }
 
 t.test('two stores in one process add up and get the changes of each other', async t => {

@@ -126,12 +126,10 @@ t.test('cancels with a notification in a session, also while all connections for
   await got.take('a', ({ message }) => message.params?.name === 'a')
   await got.take('b', ({ message }) => message.params?.name === 'b')
 
-  const start = performance.now()
   calls[0]?.cancel()
   const cancelled = await got.take('cancelled', ({ message }) => message.method === 'notifications/cancelled')
   t.match(cancelled.message, { params: { requestId: calls[0]?.id } })
   t.match(cancelled.headers, { 'mcp-session-id': 'session-1' })
-  t.ok(performance.now() - start < 10_000)
   end(cancelled, 202)
   await got.take('c', ({ message }) => message.params?.name === 'c')
 })
@@ -188,7 +186,7 @@ t.test('a server that asks without an end and takes no answers costs a bounded n
     item = await got.take('the next')
   }
   t.equal(answers.length, 10)
-  await inTime(recorder.link.close(), 'the close, which does not wait for all answers', 15_000)
+  await inTime(recorder.link.close(), 'the close, which does not wait for all answers')
   t.ok(got.empty().length < 100, 'most were dropped')
 })
 

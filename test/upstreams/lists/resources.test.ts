@@ -4,6 +4,7 @@ import { resource } from '../../../app.js'
 import { gateway } from '../../support/gateway.js'
 import { FakeUpstream } from './fake-upstream.js'
 import { listed, served, tool } from './served.js'
+import { cpuTimeOf } from '../../support/timing.js'
 
 const readers = (upstreams: FakeUpstream[], uri: string): string[] =>
   upstreams.filter(({ connection }) => connection.of('resources/read').some(({ params }) => params.uri === uri)).map(({ entry: { alias } }) => alias)
@@ -98,12 +99,14 @@ t.test('templates that would cost much are listed, not matched, and a bounded nu
   ]
   const [a, b] = [new FakeUpstream('a', { templates }), new FakeUpstream('b', { templates: templates.map(template => ({ ...template, uriTemplate: `${template.uriTemplate}\u001b[2J` })) })]
   const { client: open, connect, lists } = await served(t, [a, b], { maxUpstreamTemplates: 10_000 })
-  const begin = performance.now()
-  await connect(a, b)
-  const client = await open()
-  await client.request('resources/read', { uri: 'fine://1' })
-  await t.rejects(client.request('resources/read', { uri: `many://${'x'.repeat(50)}` }), { code: -32002 })
-  t.ok(performance.now() - begin < 20_000)
+  let client = await open()
+  const took = await cpuTimeOf(async () => {
+    await connect(a, b)
+    client = await open()
+    await client.request('resources/read', { uri: 'fine://1' })
+    await t.rejects(client.request('resources/read', { uri: `many://${'x'.repeat(50)}` }), { code: -32002 })
+  })
+  t.ok(took < 20_000, `${took} ms of the processor, where matching them would take hours`)
   const known = new Set<unknown>(templates.map(({ name }) => name))
   t.equal((await listed(client, 'resources/templates/list', 'resourceTemplates', 'name')).filter(name => known.has(name)).length, 2 * templates.length)
   for (const alias of ['a', 'b']) {
