@@ -49,14 +49,14 @@ t.test('patchbay --check', async t => {
 
   t.test('ends although a plugin never does, warns while it waits, and names the file once', { buffered: true }, async t => {
     const cwd = await folder(t, { 'endless.mjs': 'export default async () => await new Promise(() => {})', 'top.mjs': 'await new Promise(() => {})' })
-    for (const [file, advice] of [['endless.mjs', 'its function has to'], ['top.mjs', 'a top-level await in it']]) {
+    await Promise.all([['endless.mjs', 'its function has to'], ['top.mjs', 'a top-level await in it']].map(async ([file, advice]) => {
       const { code, stderr } = await launch(t, ['--check', '--ephemeral', '--plugin', file ?? '', '--root', join(cwd, 'none')], { cwd }).exit()
       t.equal(code, 1)
       const [waiting = '', ...lines] = stderr.split('\n').filter(line => line.startsWith('patchbay: ')).sort((one, other) => Number(other.includes('warning')) - Number(one.includes('warning')))
       t.match(waiting, `patchbay: warning: plugin ${join(cwd, file ?? '')}: still waiting for it; ${advice}`)
       t.match(lines, [/^patchbay: option roots: .*none is not a folder/, `patchbay: plugin ${join(cwd, file ?? '')}: it did not end within`])
       t.equal(lines.length, 2)
-    }
+    }))
   })
 
   t.test('ends with 1 and a sentence, like a start, when a plugin ends the process', { buffered: true }, async t => {
