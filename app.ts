@@ -90,24 +90,31 @@ export { tool, type Tool } from './protocol/definitions/tool.js'
 export { serveStdio, type Stdio } from './transports/stdio/serve.js'
 export { createClient, type Client, type ClientOptions } from './transports/memory/create-client.js'
 export { version }
-// One import for authors: a CommonJS folder would get other types of TypeBox than ours, and pnpm does not let it see our packages.
+// One import for authors: a CommonJS folder would get other types of TypeBox than ours, and pnpm does not let it see
+// our packages.
 export { Type, type Static, type TSchema } from '@sinclair/typebox'
 export type { FastifyInstance } from 'fastify'
 
-/** Patchbay as a Fastify plugin: `await fastify.register(patchbay, options)` in an application that already exists. Without built-in tools unless `tools` is true. */
+/**
+ * Patchbay as a Fastify plugin: `await fastify.register(patchbay, options)` in an application that already exists.
+ * Without built-in tools unless `tools` is true.
+ */
 export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Options>) => {
   await assemble(fastify, flatten(resolveOptions({ ...given, tools: given.tools ?? false })), false)
   for (const sentence of ignoredOptions(given)) fastify.log.warn(sentence)
 }, { name: 'patchbay', fastify: '5.x' })
 
 /** A gateway of its own: a Fastify application that serves nothing else. */
-export async function build (given: Partial<Options> = {}, server: FastifyServerOptions = {}): Promise<FastifyInstance> {
+export async function build(
+  given: Partial<Options> = {},
+  server: FastifyServerOptions = {}
+): Promise<FastifyInstance> {
   const options = flatten(resolveOptions(given))
   const app = Fastify({
     bodyLimit: options.maxMessage,
     pluginTimeout: Math.max(30_000, 2 * options.grace + 10_000),
     requestTimeout: options.requestTimeout,
-    ...await serverOptions(options),
+    ...(await serverOptions(options)),
     keepAliveTimeout: 72_000,
     logController: new LogController({ disableRequestLogging: true }),
     // Log lines about a request carry its id; a child logger for each request would cost more than the rest of Fastify.
@@ -135,36 +142,62 @@ const standaloneGateway = fp(async (fastify: FastifyInstance, options: FlatOptio
   await assemble(fastify, options, true)
 }, { name: 'patchbay', fastify: '5.x' })
 
-const TAKEN = 'this application has a decorator "mcp" of its own, and patchbay adds one of that name; rename it, or add it in a scope that patchbay is not in'
+const TAKEN =
+  'this application has a decorator "mcp" of its own, and patchbay adds one of that name; rename it, or add it in a scope that patchbay is not in'
 
 /** Registers what the options ask for, in the order in which the plugins need each other. */
 async function assemble (fastify: FastifyInstance, options: FlatOptions, standalone: boolean): Promise<void> {
-  if (fastify.hasPlugin('patchbay-mcp')) throw new Error('patchbay is registered here already; register it in two scopes to have it twice')
+  if (fastify.hasPlugin('patchbay-mcp')) {
+    throw new Error('patchbay is registered here already; register it in two scopes to have it twice')
+  }
   if (fastify.hasDecorator('mcp')) throw new Error(TAKEN)
   await fastify.register(capabilities, { ...options, standalone })
-  if (standalone && !isPrivate(options)) await fastify.register((await import('./http-server.js')).requestChecks, options)
+  if (standalone && !isPrivate(options)) {
+    await fastify.register((await import('./http-server.js')).requestChecks, options)
+  }
   if (options.http) await fastify.register((await import('./http-server.js')).httpServer, options)
   // In a checkout, the built-in definitions are watched, too, and therefore loaded from their sources.
   const folders = options.tools !== false && options.reload ? checkoutFolders() : []
   const isServed = (file: string): boolean => isAskedFor(file, options)
   if (options.tools !== false) await fastify.register(builtInServices, options)
-  if (options.tools !== false && folders.length === 0) for (const [url, module] of await builtIns()) if (isServed(url.pathname)) await contribute(fastify, url, () => module)
-  await loadPlugins(fastify, { ...options, plugins: [...folders, ...options.plugins] }, file => !folders.includes(dirname(file)) || isServed(file))
+  if (options.tools !== false && folders.length === 0) {
+    for (const [url, module] of await builtIns()) {
+      if (isServed(url.pathname)) await contribute(fastify, url, () => module)
+    }
+  }
+  await loadPlugins(
+    fastify,
+    { ...options, plugins: [...folders, ...options.plugins] },
+    file => !folders.includes(dirname(file)) || isServed(file)
+  )
   if (standalone && options.http) await fastify.register((await import('./http-server.js')).probes, options)
   // A host application listens where it wants.
   const upstreamEntries = await configureUpstreams(fastify, standalone ? options : { ...options, http: false })
   if (options.redis !== undefined) {
-    const [{ default: provideNodeOptions }, { fingerprintsOf }] = await Promise.all([import('./plugins/core/node-options.js'), import('./options/node-options.js')])
-    provideNodeOptions(fastify, why => fastify.mcp.health.report('nodes', why), async () => await fingerprintsOf(options, upstreamEntries))
+    const [{ default: provideNodeOptions }, { fingerprintsOf }] = await Promise.all([
+      import('./plugins/core/node-options.js'),
+      import('./options/node-options.js')
+    ])
+    provideNodeOptions(
+      fastify,
+      why => fastify.mcp.health.report('nodes', why),
+      async () => await fingerprintsOf(options, upstreamEntries)
+    )
   }
-  fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify.mcp, options, upstreamEntries)) fastify.log.warn(sentence) })
+  fastify.addHook('onReady', async () => {
+    for (const sentence of unknownNames(fastify.mcp, options, upstreamEntries)) fastify.log.warn(sentence)
+  })
 }
 
-/** Reads which servers there are behind the gateway. They are started when everything else is ready, and not waited for. */
+/**
+ * Reads which servers there are behind the gateway. They are started when everything else is ready, and not waited for.
+ */
 async function configureUpstreams (fastify: FastifyInstance, options: FlatOptions): Promise<ServerEntry[]> {
   const { entries, leftOut, warnings } = await fastify.mcp.upstreams.read(options)
   for (const sentence of warnings) fastify.log.warn(sentence)
-  if (entries.length + leftOut.length > 0) fastify.addHook('onReady', async () => await fastify.mcp.upstreams.configure(entries, leftOut))
+  if (entries.length + leftOut.length > 0) {
+    fastify.addHook('onReady', async () => await fastify.mcp.upstreams.configure(entries, leftOut))
+  }
   return entries
 }
 
@@ -180,7 +213,10 @@ const capabilities = fp(async (fastify: FastifyInstance, options: FlatOptions & 
   const measuring = servesMetrics(options, standalone) ? await import('./plugins/observability/metrics.js') : undefined
   const measured = measuring && new measuring.StoreMetrics()
   const opened = await openStore(options, sentence => fastify.log.warn(sentence))
-  const store = measured === undefined ? opened : (await import('./stores/observed.js')).observeStore(opened, measured.observerOf(opened.kind))
+  const store =
+    measured === undefined
+      ? opened
+      : (await import('./stores/observed.js')).observeStore(opened, measured.observerOf(opened.kind))
   await fastify.register(mcp, {
     info: { name, version },
     ...(instructions === undefined ? {} : { instructions }),
@@ -194,7 +230,9 @@ const capabilities = fp(async (fastify: FastifyInstance, options: FlatOptions & 
   await fastify.register(unavailable)
   if (options.audit) await fastify.register(audit)
   await fastify.register(tracing, { traces: options.traces })
-  if (measuring !== undefined && measured !== undefined) await fastify.register(measuring.default, { store: measured, version })
+  if (measuring !== undefined && measured !== undefined) {
+    await fastify.register(measuring.default, { store: measured, version })
+  }
   await fastify.register(health)
   await fastify.register(pressure, pick(options, ['maxEventLoopDelay', 'maxHeap', 'maxRss']))
   await fastify.register(scopes, { scopes: options.scopes })
@@ -202,9 +240,16 @@ const capabilities = fp(async (fastify: FastifyInstance, options: FlatOptions & 
   for (const plugin of [completeness, hops]) await fastify.register(plugin)
   await fastify.register(lifecycle, { maxCapabilities })
   for (const plugin of [logging, cancellation]) await fastify.register(plugin)
-  await fastify.register(subscriptions, { maxSubscriptions: options.maxSubscriptions, maxSubscriptionText: options.maxSubscriptionText })
+  await fastify.register(subscriptions, {
+    maxSubscriptions: options.maxSubscriptions,
+    maxSubscriptionText: options.maxSubscriptionText
+  })
   await fastify.register(pagination, { pageSize })
-  await fastify.register(resources, { maxSubscriptions: options.maxSubscriptions, maxSubscriptionText: options.maxSubscriptionText, maxUri: options.maxUri })
+  await fastify.register(resources, {
+    maxSubscriptions: options.maxSubscriptions,
+    maxSubscriptionText: options.maxSubscriptionText,
+    maxUri: options.maxUri
+  })
   for (const plugin of [tools, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
   await fastify.register(rateLimiter, options)
   await fastify.register(upstreams, options)
@@ -213,7 +258,10 @@ const capabilities = fp(async (fastify: FastifyInstance, options: FlatOptions & 
 })
 
 // Loads the modules of a store only where it is used.
-async function openStore ({ data, ephemeral, maxData, redis, redisPrefix }: FlatOptions, onWarning: (sentence: string) => void): Promise<Store> {
+async function openStore (
+  { data, ephemeral, maxData, redis, redisPrefix }: FlatOptions,
+  onWarning: (sentence: string) => void
+): Promise<Store> {
   if (redis !== undefined) {
     const { redisStore } = await import('./stores/redis/store.js')
     return await redisStore(redis, redisPrefix, { onWarning })
@@ -232,7 +280,10 @@ const builtInServices = fp(async (fastify: FastifyInstance, options: FlatOptions
   await fastify.register(webSearch, { searchUrl: options.searchUrl, searchTimeout: options.searchTimeout })
 })
 
-/** A URL that cannot be decoded would be answered by Fastify without any hook; escaped, it is an unknown URL like others. */
+/**
+ * A URL that cannot be decoded would be answered by Fastify without any hook; escaped, it is an unknown URL like
+ * others.
+ */
 function routable (url: string): string {
   if (!url.includes('%')) return url
   const [path = ''] = url.split(/[?#;]/, 1)

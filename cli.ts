@@ -30,6 +30,10 @@ try {
 
 function fail (error: Error): never {
   allowExit()
-  process.stderr.write(describeStartError(error, process.argv.includes('--stdio')).map(sentence => `patchbay: ${sentence}\n`).join(''))
+  process.stderr.write(
+    describeStartError(error, process.argv.includes('--stdio'))
+      .map(sentence => `patchbay: ${sentence}\n`)
+      .join('')
+  )
   process.exit(1)
 }

@@ -6,7 +6,16 @@ const { plugin } = neostandard.plugins['typescript-eslint']
 const subtest = { from: 'package', name: 'PromiseWithSubtest', package: '@tapjs/core' }
 
 /** Properties and methods that turn text into markup. */
-const MARKUP = ['innerHTML', 'outerHTML', 'insertAdjacentHTML', 'srcdoc', 'srcDoc', 'dangerouslySetInnerHTML', 'setHTMLUnsafe', 'createContextualFragment']
+const MARKUP = [
+  'innerHTML',
+  'outerHTML',
+  'insertAdjacentHTML',
+  'srcdoc',
+  'srcDoc',
+  'dangerouslySetInnerHTML',
+  'setHTMLUnsafe',
+  'createContextualFragment'
+]
 
 export default [
   ...neostandard({
@@ -24,17 +33,28 @@ export default [
       '@typescript-eslint/no-floating-promises': ['error', { allowForKnownSafePromises: [subtest] }],
       '@typescript-eslint/no-misused-promises': 'error',
       'no-void': ['error', { allowAsStatement: true }],
-      // A schema and its type share a name: `const X = Type.Object(…)`, `type X = Static<typeof X>`. The compiler reports real clashes.
+      // A schema and its type share a name: `const X = Type.Object(…)`, `type X = Static<typeof X>`. The compiler
+      // reports real clashes.
       'no-redeclare': 'off',
       '@typescript-eslint/no-redeclare': 'off'
     }
   },
   {
-    // Comments end at column 120. The folders that are left out still have longer ones; those of tables of errors are rows.
+    // Comments end at column 120. The folders that are left out still have longer ones; those of tables of errors are
+    // rows.
     files: ['**/*.{ts,tsx}'],
     ignores: [
-      'test/**', 'examples/**', 'app.ts', 'upstreams/**', 'transports/**', 'plugins/{http,observability}/**', 'stores/redis/scripts/streams.ts',
-      'protocol/{dispatch,nodes,peer,sessions,watch}/**', 'protocol/store.ts', 'protocol/wire/errors.ts', 'protocol/http/http-errors.ts'
+      'test/**',
+      'examples/**',
+      'app.ts',
+      'upstreams/**',
+      'transports/**',
+      'plugins/{http,observability}/**',
+      'stores/redis/scripts/streams.ts',
+      'protocol/{dispatch,nodes,peer,sessions,watch}/**',
+      'protocol/store.ts',
+      'protocol/wire/errors.ts',
+      'protocol/http/http-errors.ts'
     ],
     rules: { 'max-len': ['error', { code: 1_000, comments: 120, ignoreUrls: true }] }
   },
@@ -52,12 +72,25 @@ export default [
       'no-new-func': 'error',
       '@typescript-eslint/no-implied-eval': 'error',
       'no-script-url': 'error',
-      'no-restricted-syntax': ['error', ...MARKUP.flatMap(forbid), { selector: "MemberExpression[object.name='document'][property.name=/^write/]", message: 'document.write makes markup of text.' }]
+      'no-restricted-syntax': [
+        'error',
+        ...MARKUP.flatMap(forbid),
+        {
+          selector: "MemberExpression[object.name='document'][property.name=/^write/]",
+          message: 'document.write makes markup of text.'
+        }
+      ]
     }
   }
 ]
 
 function forbid (name) {
-  const places = [`MemberExpression[property.name='${name}']`, `MemberExpression[property.value='${name}']`, `JSXAttribute[name.name='${name}']`, `Property[key.name='${name}']`, `Property[key.value='${name}']`]
+  const places = [
+    `MemberExpression[property.name='${name}']`,
+    `MemberExpression[property.value='${name}']`,
+    `JSXAttribute[name.name='${name}']`,
+    `Property[key.name='${name}']`,
+    `Property[key.value='${name}']`
+  ]
   return { selector: places.join(', '), message: `${name} makes markup or code of text.` }
 }

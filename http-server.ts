@@ -57,12 +57,23 @@ export const requestChecks = fp(async (fastify: FastifyInstance, options: FlatOp
  * Hooks hold for what is registered after them, so our routes would not run a later hook of the host that sets the
  * identity.
  */
-const TOO_LATE = "requests were decorated with 'identity' after Patchbay was registered, so its routes do not see it: move app.decorateRequest('identity') and the hook that sets it before app.register(patchbay)"
+const TOO_LATE =
+  "requests were decorated with 'identity' after Patchbay was registered, so its routes do not see it: move app.decorateRequest('identity') and the hook that sets it before app.register(patchbay)"
 
 /** HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
 export const httpServer = fp(async (fastify: FastifyInstance, options: FlatOptions) => {
   const { mcp } = fastify
-  const { maxSessions, maxSessionsPerPrincipal, sessionIdle, keepAlive, maxQueue, writeDeadline, maxMessage, maxStreams, grace } = options
+  const {
+    maxSessions,
+    maxSessionsPerPrincipal,
+    sessionIdle,
+    keepAlive,
+    maxQueue,
+    writeDeadline,
+    maxMessage,
+    maxStreams,
+    grace
+  } = options
   const decorated = fastify.hasRequestDecorator('identity')
   await fastify.register(connections)
   await fastify.register(sessions, { maxSessions, maxSessionsPerPrincipal, sessionIdle })
@@ -74,7 +85,14 @@ export const httpServer = fp(async (fastify: FastifyInstance, options: FlatOptio
       await scope.register(requestChecks, options)
     }
     scope.addHook('onReady', async () => {
-      if (!decorated && fastify.hasRequestDecorator('identity') && !mcp.identities.required && !options.allowAnonymous) throw new Error(TOO_LATE)
+      if (
+        !decorated &&
+        fastify.hasRequestDecorator('identity') &&
+        !mcp.identities.required &&
+        !options.allowAnonymous
+      ) {
+        throw new Error(TOO_LATE)
+      }
     })
     await scope.register(replyLimits, { maxPipelined: options.maxPipelined, writeDeadline })
     await scope.register(jsonBody, { maxMessage })
@@ -94,27 +112,42 @@ export const probes = fp(async (fastify: FastifyInstance, options: FlatOptions) 
 })
 
 /** Where a standalone gateway serves the console, if it does. */
-const consolePathOf = (options: FlatOptions): string | undefined => servesConsole(options, true) ? `${options.prefix}/console` : undefined
+const consolePathOf = (options: FlatOptions): string | undefined =>
+  servesConsole(options, true) ? `${options.prefix}/console` : undefined
 
 /** Uses the `@fastify/websocket` of a host application that has registered it already, with the host's limits. */
-const webSockets = fp(async (fastify: FastifyInstance, { maxMessage, maxFragments, grace, headersTimeout }: FlatOptions) => {
-  if (fastify.hasDecorator('websocketServer')) return
-  await fastify.register(websocket, { maxMessage, maxFragments, grace, shuttingDown: CLOSE.shuttingDown })
-  await fastify.register(upgrades, { headersTimeout })
-})
+const webSockets = fp(
+  async (fastify: FastifyInstance, { maxMessage, maxFragments, grace, headersTimeout }: FlatOptions) => {
+    if (fastify.hasDecorator('websocketServer')) return
+    await fastify.register(websocket, { maxMessage, maxFragments, grace, shuttingDown: CLOSE.shuttingDown })
+    await fastify.register(upgrades, { headersTimeout })
+  }
+)
 
 const allRoutes = fp(async (scope: FastifyInstance, options: FlatOptions) => {
   const { name, prefix, oauth, heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings } = options
   const { identities, eventStreams, standalone } = scope.mcp
   if (oauth !== undefined) await scope.register(wellKnownRoutes, { ...oauth, endpoint: `${prefix}/mcp` })
   // Hooks of a route run behind all others, also behind those that a plugin or the host adds later.
-  scope.addHook('onRoute', route => { route.onSend = [route.onSend ?? [], eventStreams.writeHead, writePrepared].flat() })
+  scope.addHook('onRoute', route => {
+    route.onSend = [route.onSend ?? [], eventStreams.writeHead, writePrepared].flat()
+  })
   await scope.register(async routes => {
     await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings })
     await routes.register(messageRoutes)
     await routes.register(healthRoutes)
     if (identities.required) await routes.register(ticketRoutes)
-    if (servesMetrics(options, standalone)) await routes.register(metricsRoutes, { challenge: scopes => scopeChallenge(scope, options, scopes) })
-    if (servesConsole(options, standalone)) await routes.register(consoleRoutes, { name, base: scope.prefix + prefix, hostPrefix: scope.prefix, oauth, isGuarded: identities.required })
+    if (servesMetrics(options, standalone)) {
+      await routes.register(metricsRoutes, { challenge: scopes => scopeChallenge(scope, options, scopes) })
+    }
+    if (servesConsole(options, standalone)) {
+      await routes.register(consoleRoutes, {
+        name,
+        base: scope.prefix + prefix,
+        hostPrefix: scope.prefix,
+        oauth,
+        isGuarded: identities.required
+      })
+    }
   }, { prefix })
 })

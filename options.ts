@@ -27,7 +27,10 @@ export const GROUPS = {
 }
 
 /** All options of the config file and the environment; some can also be set on the command line. */
-export const Options = Type.Object({ ...serve, ...content, ...upstreams, ...data, ...access, ...rates, ...bounds, ...limits }, { additionalProperties: false })
+export const Options = Type.Object(
+  { ...serve, ...content, ...upstreams, ...data, ...access, ...rates, ...bounds, ...limits },
+  { additionalProperties: false }
+)
 
 export type Options = Static<typeof Options>
 
@@ -45,13 +48,18 @@ export function resolveOptions (given: Partial<Options>): Options {
   const complete = { ...defaultsOf(Options), ...values }
   // A server with a mistake is left out when the servers are read, and the others are served.
   const withoutServers = isObject(values['mcpServers']) ? { mcpServers: {} } : {}
-  const wrong = check({ ...complete, ...withoutServers }) === undefined ? [] : wrongValues({ ...values, ...withoutServers })
-  const mistakes = [...wrong, ...deeperMistakes(complete as Options, new Set(wrong.map(({ path }) => path.split('.')[0])))]
+  const wrong =
+    check({ ...complete, ...withoutServers }) === undefined ? [] : wrongValues({ ...values, ...withoutServers })
+  const mistakes = [
+    ...wrong,
+    ...deeperMistakes(complete as Options, new Set(wrong.map(({ path }) => path.split('.')[0])))
+  ]
   if (mistakes.length > 0) throw new OptionsError(mistakes)
   return complete as Options
 }
 
-const dropUndefined = (values: object): Record<string, unknown> => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+const dropUndefined = (values: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 
 /**
  * The mistakes in the options, and in each of the limits. A limit that is not among these is named with where it
@@ -60,9 +68,18 @@ const dropUndefined = (values: object): Record<string, unknown> => Object.fromEn
 function wrongValues ({ limits = {}, ...values }: Record<string, unknown>): Mistake[] {
   const misplaced = Object.keys(values).filter(name => Object.hasOwn(Limits.properties, name))
   return [
-    ...misplaced.map(name => ({ path: name, text: `option "${name}" is a limit: put it into limits, as in {"limits":{"${name}":…}}` })),
-    ...mistakesIn(Options, { ...Object.fromEntries(Object.entries(values).filter(([name]) => !misplaced.includes(name))), ...(isObject(limits) ? {} : { limits }) }),
-    ...mistakesIn(Limits, isObject(limits) ? limits : {}, 'limit').map(({ path, text }) => ({ path: `limits.${path}`, text }))
+    ...misplaced.map(name => ({
+      path: name,
+      text: `option "${name}" is a limit: put it into limits, as in {"limits":{"${name}":…}}`
+    })),
+    ...mistakesIn(Options, {
+      ...Object.fromEntries(Object.entries(values).filter(([name]) => !misplaced.includes(name))),
+      ...(isObject(limits) ? {} : { limits })
+    }),
+    ...mistakesIn(Limits, isObject(limits) ? limits : {}, 'limit').map(({ path, text }) => ({
+      path: `limits.${path}`,
+      text
+    }))
   ]
 }
 
@@ -87,8 +104,11 @@ function wrongPlugins (plugins: Options['plugins']): Mistake[] {
 }
 
 function wrongProxies (trusted: string[]): Mistake[] {
-  return [...trusted.entries()].filter(([, place]) => !isNetwork(place))
-    .map(([index, place]) => mistake(`trustProxy.${index}`, `must be an address, or a network such as 10.0.0.0/8, not "${place}"`))
+  return [...trusted.entries()]
+    .filter(([, place]) => !isNetwork(place))
+    .map(([index, place]) =>
+      mistake(`trustProxy.${index}`, `must be an address, or a network such as 10.0.0.0/8, not "${place}"`)
+    )
 }
 
 function wrongRedis (url: string): Mistake[] {
@@ -98,11 +118,17 @@ function wrongRedis (url: string): Mistake[] {
 
 function wrongUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oauth']>): Mistake[] {
   const wrong = Object.entries({ issuer, resource, jwks }).flatMap(([name, value]) => {
-    if (/^https?:\/\/[^/]*@/.test(value)) return [mistake(`oauth.${name}`, 'must be an https URL without a user and a password')]
-    if (!URL.canParse(value) || !isSafe(new URL(value))) return [mistake(`oauth.${name}`, `must be an https URL (http is for this very machine), not "${value}"`)]
+    if (/^https?:\/\/[^/]*@/.test(value)) {
+      return [mistake(`oauth.${name}`, 'must be an https URL without a user and a password')]
+    }
+    if (!URL.canParse(value) || !isSafe(new URL(value))) {
+      return [mistake(`oauth.${name}`, `must be an https URL (http is for this very machine), not "${value}"`)]
+    }
     return []
   })
-  return wrong.length === 0 && /[?#]/.test(issuer) ? [mistake('oauth.issuer', `must be a URL without ? and #, not "${issuer}"`)] : wrong.slice(0, 1)
+  return wrong.length === 0 && /[?#]/.test(issuer)
+    ? [mistake('oauth.issuer', `must be a URL without ? and #, not "${issuer}"`)]
+    : wrong.slice(0, 1)
 }
 
 const mistake = (path: string, expected: string): Mistake => ({ path, text: `option ${path} ${expected}` })
@@ -113,12 +139,31 @@ function defaultsOf ({ properties }: TObject): Record<string, unknown> {
 }
 
 /** The options of authentication, with the challenge for requests without a valid credential. */
-export function authentication ({ prefix }: { prefix: string }, { name, apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials }: FlatOptions) {
+export function authentication (
+  { prefix }: { prefix: string },
+  { name, apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials }: FlatOptions
+) {
   const metadata = oauth === undefined ? undefined : metadataUrl(oauth.resource, prefix)
-  return { apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials, scopes: oauth?.scopes ?? DEFAULT_SCOPES, challenger: { realm: name, metadata } }
+  return {
+    apiKeys,
+    oauth,
+    ticketLifetime,
+    allowAnonymous,
+    maxWrongCredentials,
+    scopes: oauth?.scopes ?? DEFAULT_SCOPES,
+    challenger: { realm: name, metadata }
+  }
 }
 
 /** The `WWW-Authenticate` header that names the scopes which a caller lacks. */
-export function scopeChallenge (application: { prefix: string }, options: FlatOptions, scopes: readonly string[]): string {
-  return challenge(authentication(application, options).challenger, { error: 'insufficient_scope', description: 'this needs more than was granted', scopes })
+export function scopeChallenge (
+  application: { prefix: string },
+  options: FlatOptions,
+  scopes: readonly string[]
+): string {
+  return challenge(authentication(application, options).challenger, {
+    error: 'insufficient_scope',
+    description: 'this needs more than was granted',
+    scopes
+  })
 }

@@ -47,11 +47,14 @@ export async function runCommand (argv: string[], logs: LogLines): Promise<void>
 }
 
 function hintFor (word: string): string {
-  if (/^\d+$/.test(word)) return `; a port is an option: --port ${word}, and npm needs two dashes: npm start -- --port ${word}`
+  if (/^\d+$/.test(word)) {
+    return `; a port is an option: --port ${word}, and npm needs two dashes: npm start -- --port ${word}`
+  }
   return didYouMean(word, Object.keys(COMMANDS)) || '; see patchbay help'
 }
 
-const asksForHelp = (args: string[]): boolean => args.includes('--help') || args.includes('-h') || (args.length === 1 && args[0] === 'help')
+const asksForHelp = (args: string[]): boolean =>
+  args.includes('--help') || args.includes('-h') || (args.length === 1 && args[0] === 'help')
 
 function printUsage (): void {
   process.stdout.write(USAGE)
@@ -75,13 +78,23 @@ async function startServing (argv: string[], logs: LogLines): Promise<void> {
     settings = readSettings(argv, env, cwd)
     return complete(settings.options)
   }
-  await serve(complete(options), { warning: npmFlagsWarning(FLAG_NAMES, env), launch: () => launchOf(args, env, cwd), logs, onHangUp, read, file: settings.file, locate: error => withPlaces(error, settings) })
+  await serve(complete(options), {
+    warning: npmFlagsWarning(FLAG_NAMES, env),
+    launch: () => launchOf(args, env, cwd),
+    logs,
+    onHangUp,
+    read,
+    file: settings.file,
+    locate: error => withPlaces(error, settings)
+  })
 }
 
 /** The error, with where the options that it is about were set. */
-const withPlaces = (error: Error, { locate }: Settings): Error => error instanceof OptionsError ? new SettingsError(locate(error.mistakes)) : error
+const withPlaces = (error: Error, { locate }: Settings): Error =>
+  error instanceof OptionsError ? new SettingsError(locate(error.mistakes)) : error
 
-const launchOf = (args: string[], env: Environment, cwd: string): StdioEntry => stdioEntry([process.execPath, process.argv[1] ?? '', ...args], env, cwd)
+const launchOf = (args: string[], env: Environment, cwd: string): StdioEntry =>
+  stdioEntry([process.execPath, process.argv[1] ?? '', ...args], env, cwd)
 
 /** Checks and completes the options. Throws a sentence if they cannot be served. */
 function complete (given: Partial<Options>): Options {
@@ -92,7 +105,9 @@ function complete (given: Partial<Options>): Options {
 
 /** Adds the default data folder of the user, where one is used. */
 function withData (options: Options): Options {
-  return options.redis !== undefined || options.ephemeral || options.data !== undefined ? options : { ...options, data: dataFolder(process.platform, process.env) }
+  return options.redis !== undefined || options.ephemeral || options.data !== undefined
+    ? options
+    : { ...options, data: dataFolder(process.platform, process.env) }
 }
 
 async function printCheck (argv: string[]): Promise<void> {
@@ -104,7 +119,11 @@ async function printCheck (argv: string[]): Promise<void> {
     settings = readSettings(argv, process.env, process.cwd())
     return withData(resolveOptions(settings.options))
   }
-  const { report, mistakes } = await check(read, error => settings === undefined ? error : withPlaces(error, settings), warn)
+  const { report, mistakes } = await check(
+    read,
+    error => (settings === undefined ? error : withPlaces(error, settings)),
+    warn
+  )
   process.stderr.write(mistakes.map(sentence => `patchbay: ${sentence}\n`).join(''))
   output.write(report, () => {
     allowExit()
@@ -136,7 +155,11 @@ async function printLint (argv: string[]): Promise<void> {
   }
   const locate = (error: Error): Error => withPlaces(error, settings)
   try {
-    const { report, isIncomplete } = await lint(withData(resolveOptions(settings.options)), { server, locate, signal: ending.signal })
+    const { report, isIncomplete } = await lint(withData(resolveOptions(settings.options)), {
+      server,
+      locate,
+      signal: ending.signal
+    })
     output.write(report, () => process.exit(exitCode ?? (isIncomplete ? 1 : 0)))
   } catch (error) {
     if (exitCode !== undefined && exitCode > 1) process.exit(exitCode)

@@ -18,13 +18,25 @@ export interface NewKey {
 export function createKey (args: string[], settings: Parameters<typeof unknownScopes>[1] = {}): NewKey {
   const { positionals: [name, ...more], values: { scope: scopes = ['mcp'] } } =
     parseOrHint({ args, options: { scope: { type: 'string', multiple: true } }, allowPositionals: true })
-  if (name === undefined || more.length > 0) throw new Error('a key is for one caller: patchbay key NAME [--scope SCOPE]...')
+  if (name === undefined || more.length > 0) {
+    throw new Error('a key is for one caller: patchbay key NAME [--scope SCOPE]...')
+  }
   const key = makeKey()
   const entry = { name, hash: hashOf(key), scopes }
   const wrong = compile(ApiKey)(entry)
-  if (wrong?.startsWith('name') === true) throw new Error(`the name of a key is made of letters, digits and . _ @ -, not "${name}"`)
-  if (wrong !== undefined) throw new Error(`a scope has neither spaces nor quotes, unlike one of "${scopes.join('", "')}"`)
-  return { key, advice: unknownScopes(scopes, settings).map(sentence => `patchbay: ${sentence}\n`).join('') + adviceFor(entry) }
+  if (wrong?.startsWith('name') === true) {
+    throw new Error(`the name of a key is made of letters, digits and . _ @ -, not "${name}"`)
+  }
+  if (wrong !== undefined) {
+    throw new Error(`a scope has neither spaces nor quotes, unlike one of "${scopes.join('", "')}"`)
+  }
+  return {
+    key,
+    advice:
+      unknownScopes(scopes, settings)
+        .map(sentence => `patchbay: ${sentence}\n`)
+        .join('') + adviceFor(entry)
+  }
 }
 
 function adviceFor (entry: { name: string }): string {

@@ -14,7 +14,11 @@ export interface FollowedConfiguration {
 }
 
 /** Follows the config file, the files of clients, and what these refer to. */
-export async function followConfiguration (app: FastifyInstance, options: Options, file: string | undefined): Promise<FollowedConfiguration> {
+export async function followConfiguration (
+  app: FastifyInstance,
+  options: Options,
+  file: string | undefined
+): Promise<FollowedConfiguration> {
   // Loaded only with --reload.
   const { FileChanges } = await import('../loader/reload/file-changes.js')
   const { files } = await app.mcp.upstreams.read(flatten(options))
@@ -32,7 +36,9 @@ export async function followConfiguration (app: FastifyInstance, options: Option
       for (const each of more) followed.add(each)
       changes.watch(followed, [])
     },
-    start: reload => { act = reload },
+    start: reload => {
+      act = reload
+    },
     close: () => changes.close()
   }
 }

@@ -38,7 +38,12 @@ async function listenAlso (app: FastifyInstance, host: string): Promise<Server |
     server.on('error', error => app.log.warn({ err: error }, 'a connection could not be accepted'))
     return server
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') app.log.warn({ err: error }, `another program listens on port ${port} of ${host}, so clients that take that address for localhost do not reach this gateway`)
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+      app.log.warn(
+        { err: error },
+        `another program listens on port ${port} of ${host}, so clients that take that address for localhost do not reach this gateway`
+      )
+    }
     return undefined
   }
 }

@@ -41,16 +41,25 @@ const REPLACED = 'The files of this version were replaced while it ran: restart 
 
 /** True when a file of this very installation is gone, which was there when the gateway started. */
 function isReplaced (error: Error & { code?: string }, here = fileURLToPath(new URL('.', entry))): boolean {
-  return ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ENOENT'].includes(error.code ?? '') && error.message.includes(here)
+  return (
+    ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ENOENT'].includes(error.code ?? '') && error.message.includes(here)
+  )
 }
 
 function shorten (error: Serialized, own = error.message ?? ''): Serialized {
   const { message, stack, aggregateErrors } = error
   if (typeof message === 'string') error.message = cut(message, MAX_TEXT)
   // The stack begins with the message, which must not take the place of the frames.
-  if (typeof stack === 'string') error.stack = cut(own.length > MAX_IN_STACK ? stack.replace(own, () => cut(own, MAX_IN_STACK)) : stack, MAX_TEXT)
-  if (Array.isArray(aggregateErrors)) error.aggregateErrors = aggregateErrors.slice(0, MAX_INNER).map(inner => typeof inner === 'object' && inner !== null ? shorten(inner) : inner)
+  if (typeof stack === 'string') {
+    error.stack = cut(own.length > MAX_IN_STACK ? stack.replace(own, () => cut(own, MAX_IN_STACK)) : stack, MAX_TEXT)
+  }
+  if (Array.isArray(aggregateErrors)) {
+    error.aggregateErrors = aggregateErrors
+      .slice(0, MAX_INNER)
+      .map(inner => (typeof inner === 'object' && inner !== null ? shorten(inner) : inner))
+  }
   return error
 }
 
-const cut = (text: string, max: number): string => text.length > max ? `${text.slice(0, max)}… (${text.length - max} more characters)` : text
+const cut = (text: string, max: number): string =>
+  text.length > max ? `${text.slice(0, max)}… (${text.length - max} more characters)` : text

@@ -10,9 +10,20 @@ type Name = keyof FlatOptions
 interface Changes { added: string[], removed: string[], changed: string[] }
 
 /** The options that can change while the gateway runs. */
-const RELOADABLE = ['apiKeys', 'scopes', 'rate', 'burst', 'toolRates', 'mcpServers', 'mcpConfig', 'maxMcpConfig', 'schemas'] as const satisfies Name[]
+const RELOADABLE = [
+  'apiKeys',
+  'scopes',
+  'rate',
+  'burst',
+  'toolRates',
+  'mcpServers',
+  'mcpConfig',
+  'maxMcpConfig',
+  'schemas'
+] as const satisfies Name[]
 
-const NO_KEYS = 'option apiKeys has no key left: no caller is let in until there is one, or until a restart without authentication'
+const NO_KEYS =
+  'option apiKeys has no key left: no caller is let in until there is one, or until a restart without authentication'
 
 export interface Reloading {
   app: FastifyInstance
@@ -58,7 +69,11 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
       for (const sentence of now.length === 0 ? [] : unknownNames(app.mcp, present, entries)) logger.warn(sentence)
       await publishOptions(app, present, entries)
     } catch (error) {
-      logger.error(`options not reloaded, the previous ones stay: ${locate(error as Error).message.split(/\s*\n\s*/).join('; ')}`)
+      logger.error(
+        `options not reloaded, the previous ones stay: ${locate(error as Error)
+          .message.split(/\s*\n\s*/)
+          .join('; ')}`
+      )
     }
   }
 
@@ -95,7 +110,9 @@ function apply (app: FastifyInstance, changed: Name[], next: FlatOptions): Chang
   const keys = changed.includes('apiKeys') ? namesIn(app.mcp.identities.replaceKeys(next.apiKeys)) : undefined
   // Also after a change of the scopes of keys: their callers get `list_changed` notifications.
   if (changed.includes('scopes') || (keys?.changed.length ?? 0) > 0) app.mcp.scopes.replaceScopes(next.scopes)
-  if (changed.some(name => name === 'rate' || name === 'burst' || name === 'toolRates')) app.mcp.rateLimiter.replace(next)
+  if (changed.some(name => name === 'rate' || name === 'burst' || name === 'toolRates')) {
+    app.mcp.rateLimiter.replace(next)
+  }
   return keys
 }
 
@@ -115,11 +132,16 @@ const withPlaces = (mistakes: LeftOut['mistakes'], locate: (error: Error) => Err
  * now: the first has a contested name.
  */
 function withFormer ({ mcp: { upstreams } }: FastifyInstance, { entries, leftOut }: Read): Entry[] {
-  const former = leftOut.map(({ alias, name }) => ({ name, entry: upstreams.get(alias)?.entry }))
-    .flatMap(({ name, entry }) => entry?.name === name && !entries.some(({ alias }) => alias === entry.alias) ? [entry] : [])
+  const former = leftOut
+    .map(({ alias, name }) => ({ name, entry: upstreams.get(alias)?.entry }))
+    .flatMap(({ name, entry }) =>
+      entry?.name === name && !entries.some(({ alias }) => alias === entry.alias) ? [entry] : []
+    )
   const present = upstreams.status().map(({ alias }) => alias)
   const all = [...entries]
-  for (const entry of [...new Set(former)].sort((one, other) => present.indexOf(one.alias) - present.indexOf(other.alias))) {
+  for (const entry of [...new Set(former)].sort(
+    (one, other) => present.indexOf(one.alias) - present.indexOf(other.alias)
+  )) {
     const before = present.slice(0, present.indexOf(entry.alias))
     all.splice(all.findLastIndex(({ alias }) => before.includes(alias)) + 1, 0, entry)
   }
@@ -127,20 +149,34 @@ function withFormer ({ mcp: { upstreams } }: FastifyInstance, { entries, leftOut
 }
 
 /** Takes over the servers; those whose entry is the same run on. */
-async function replaceUpstreams ({ mcp: { upstreams } }: FastifyInstance, entries: Entry[], leftOut: LeftOut[]): Promise<Changes> {
+async function replaceUpstreams (
+  { mcp: { upstreams } }: FastifyInstance,
+  entries: Entry[],
+  leftOut: LeftOut[]
+): Promise<Changes> {
   const before = new Map(upstreams.status().map(({ alias }) => [alias, upstreams.get(alias)?.entry]))
   const after = new Map(entries.map(entry => [entry.alias, entry]))
   await upstreams.configure(entries, leftOut)
   return {
     added: [...after.keys()].filter(alias => !before.has(alias)),
     removed: [...before.keys()].filter(alias => !after.has(alias)),
-    changed: [...after].filter(([alias, entry]) => before.has(alias) && !isDeepStrictEqual(before.get(alias), entry)).map(([alias]) => alias)
+    changed: [...after]
+      .filter(([alias, entry]) => before.has(alias) && !isDeepStrictEqual(before.get(alias), entry))
+      .map(([alias]) => alias)
   }
 }
 
 const NO_CHANGES: Changes = { added: [], removed: [], changed: [] }
 
-function report (logger: FastifyBaseLogger, { changed, restart, keys = NO_CHANGES, upstreams }: { changed: Name[], restart: Name[], keys: Changes | undefined, upstreams: Changes }): void {
+function report (
+  logger: FastifyBaseLogger,
+  {
+    changed,
+    restart,
+    keys = NO_CHANGES,
+    upstreams
+  }: { changed: Name[]; restart: Name[]; keys: Changes | undefined; upstreams: Changes }
+): void {
   const parts = [
     ...(changed.length === 0 ? [] : [`changed ${changed.join(', ')}`]),
     ...describe('keys', keys),
@@ -148,8 +184,13 @@ function report (logger: FastifyBaseLogger, { changed, restart, keys = NO_CHANGE
     ...(restart.length === 0 ? [] : [`a restart is needed for ${restart.join(', ')}`])
   ]
   const level = restart.length === 0 ? 'info' : 'warn'
-  logger[level]({ reload: { changed, restart, keys, upstreams } }, `options reloaded: ${parts.length === 0 ? 'nothing changed' : parts.join('; ')}`)
+  logger[level](
+    { reload: { changed, restart, keys, upstreams } },
+    `options reloaded: ${parts.length === 0 ? 'nothing changed' : parts.join('; ')}`
+  )
 }
 
 const describe = (what: string, changes: Changes): string[] =>
-  (['added', 'removed', 'changed'] as const).filter(kind => changes[kind].length > 0).map(kind => `${what} ${kind}: ${changes[kind].join(', ')}`)
+  (['added', 'removed', 'changed'] as const)
+    .filter(kind => changes[kind].length > 0)
+    .map(kind => `${what} ${kind}: ${changes[kind].join(', ')}`)

@@ -42,7 +42,10 @@ export interface ServeOptions {
 }
 
 /** Serves what the options say until a signal comes or standard input ends. */
-export async function serve (options: Options, { warning, launch, logs, onHangUp, read, file, locate }: ServeOptions): Promise<void> {
+export async function serve (
+  options: Options,
+  { warning, launch, logs, onHangUp, read, file, locate }: ServeOptions
+): Promise<void> {
   // Before a plugin can use them.
   const output = claimStandardOutput()
   const openInput = options.stdio ? claimStandardInput() : undefined
@@ -53,12 +56,14 @@ export async function serve (options: Options, { warning, launch, logs, onHangUp
   if (warning !== undefined) logger.warn(warning)
   // Plugins may be TypeScript. Without any, reading our own source maps would only cost time.
   process.setSourceMapsEnabled(options.plugins.length > 0 || options.reload)
-  const app = await build(options, { loggerInstance: logger }).catch((error: Error) => { throw locate(error) })
+  const app = await build(options, { loggerInstance: logger }).catch((error: Error) => {
+    throw locate(error)
+  })
   await app.ready()
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
 
   const configuration = options.reload ? await followConfiguration(app, options, file) : undefined
-  const running: { listening?: Listening, stdio?: Stdio } = {}
+  const running: { listening?: Listening; stdio?: Stdio } = {}
   const close = async (): Promise<void> => {
     running.stdio?.abandon()
     if (running.listening !== undefined) await leaveBalancer(app, options.drainDelay)
@@ -77,14 +82,27 @@ export async function serve (options: Options, { warning, launch, logs, onHangUp
   warnIfAnonymous(options, logger)
   if (openInput !== undefined) {
     const { maxMessage, maxQueue, writeDeadline } = flatten(options)
-    running.stdio = serveStdio(app.mcp, { input: openInput(), output, maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
+    running.stdio = serveStdio(app.mcp, {
+      input: openInput(),
+      output,
+      maxMessage,
+      maxQueue,
+      writeDeadline,
+      ...(identity === undefined ? {} : { identity })
+    })
     void running.stdio.closed.then(async reason => await onStdioClosed(reason, options, logger, shutdown))
   }
   announce(app, options, { launch, logger, isForPeople }, running.listening?.address)
   // After the banner, which would push it out of sight.
   const stale = options.reload ? undefined : staleBuildWarning(sourceFiles(app))
   if (stale !== undefined) logger.warn(stale)
-  if (!options.stdio) watchStrayInput(() => logger.warn('standard input carries JSON-RPC, but --stdio is not set; add --stdio to the arguments in the configuration of the client'))
+  if (!options.stdio) {
+    watchStrayInput(() =>
+      logger.warn(
+        'standard input carries JSON-RPC, but --stdio is not set; add --stdio to the arguments in the configuration of the client'
+      )
+    )
+  }
 }
 
 /** Says that the gateway is not ready, and goes on serving until load balancers know it. */
@@ -105,7 +123,12 @@ function hangUpAction (shutdown: Shutdown, reload: () => void): () => void {
   }
 }
 
-async function onStdioClosed (reason: string, { http, keepServing }: Options, logger: FastifyBaseLogger, shutdown: Shutdown): Promise<void> {
+async function onStdioClosed (
+  reason: string,
+  { http, keepServing }: Options,
+  logger: FastifyBaseLogger,
+  shutdown: Shutdown
+): Promise<void> {
   const continues = http && keepServing
   logger.info({ reason }, `stdio client disconnected${continues ? '; HTTP is still served (option keepServing)' : ''}`)
   if (!continues) await shutdown.run(reason)
@@ -127,10 +150,18 @@ async function identify (app: FastifyInstance, token: string): Promise<Identity>
 }
 
 /** Says what is served: a text for people, or a log line where the log is JSON. Both are written at every level. */
-function announce (app: FastifyInstance, options: Options, { launch, logger, isForPeople }: { launch: () => StdioEntry, logger: Logger, isForPeople: boolean }, address: string | undefined): void {
+function announce (
+  app: FastifyInstance,
+  options: Options,
+  { launch, logger, isForPeople }: { launch: () => StdioEntry; logger: Logger; isForPeople: boolean },
+  address: string | undefined
+): void {
   const served = { version, address, options, inventory: inventoryOf(app) }
-  if (isForPeople) process.stderr.write(visible(banner({ ...served, launch, command: typedCommand(), terminal: isatty(STANDARD_ERROR) })))
-  else {
+  if (isForPeople) {
+    process.stderr.write(
+      visible(banner({ ...served, launch, command: typedCommand(), terminal: isatty(STANDARD_ERROR) }))
+    )
+  } else {
     const { fields, message } = startLine(served)
     logger.child({}, { level: 'info' }).info(fields, message)
   }

@@ -50,6 +50,15 @@ function portsOf (url: string, makeSocket: MakeSocket, log: MessageLog): Ports {
   return {
     needsLogin: error => error instanceof LoginNeeded,
     open: async (era: Era, onClosed: (closing: Closing) => void, signal: AbortSignal): Promise<Connection> =>
-      await connect({ era, url, protocols: await openSocketProtocols(), makeSocket, clientInfo: CLIENT, onMessage: log.add, signal, onClosed })
+      await connect({
+        era,
+        url,
+        protocols: await openSocketProtocols(),
+        makeSocket,
+        clientInfo: CLIENT,
+        onMessage: log.add,
+        signal,
+        onClosed
+      })
   }
 }

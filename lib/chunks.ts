@@ -44,7 +44,9 @@ export class Chunks {
   #append (buffer: Buffer, chunk: Buffer): void {
     const needed = this.#size + chunk.length
     if (!this.#owned || needed > buffer.length) {
-      this.#buffer = Buffer.allocUnsafe(needed <= this.#expected ? Math.min(this.#expected, TRUST * needed) : Math.max(SMALLEST, 2 * needed))
+      this.#buffer = Buffer.allocUnsafe(
+        needed <= this.#expected ? Math.min(this.#expected, TRUST * needed) : Math.max(SMALLEST, 2 * needed)
+      )
       buffer.copy(this.#buffer, 0, 0, this.#size)
       this.#owned = true
     }

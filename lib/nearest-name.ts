@@ -13,7 +13,11 @@ const MAX_WORK = 400_000
  * comparison; the comparisons together are bounded, so that of very many that are alike the last ones are not looked
  * at.
  */
-export function nearestName (name: string, known: Iterable<string>, accept: (candidate: string) => boolean = () => true): string | undefined {
+export function nearestName (
+  name: string,
+  known: Iterable<string>,
+  accept: (candidate: string) => boolean = () => true
+): string | undefined {
   if (name.length > MAX_LENGTH) return undefined
   const wanted = name.toLowerCase()
   const letters = lettersOf(wanted)
@@ -75,7 +79,12 @@ class Comparison {
     let start = 0
     while (start < shorter && name.charCodeAt(start) === other.charCodeAt(start)) start++
     let end = 0
-    while (end < shorter - start && name.charCodeAt(name.length - 1 - end) === other.charCodeAt(other.length - 1 - end)) end++
+    while (
+      end < shorter - start &&
+      name.charCodeAt(name.length - 1 - end) === other.charCodeAt(other.length - 1 - end)
+    ) {
+      end++
+    }
     this.work += start + end
     const [height, width] = [name.length - start - end, other.length - start - end]
     let [before, above, row] = this.#rows
@@ -90,7 +99,8 @@ class Comparison {
         const given = other.charCodeAt(start + j - 1)
         let slips = (above[j - 1] as number) + (letter === given ? 0 : 1)
         slips = Math.min(slips, (row[j - 1] as number) + 1, j < i + enough ? (above[j] as number) + 1 : enough)
-        const swapped = i > 1 && j > 1 && letter === other.charCodeAt(start + j - 2) && given === name.charCodeAt(start + i - 2)
+        const swapped =
+          i > 1 && j > 1 && letter === other.charCodeAt(start + j - 2) && given === name.charCodeAt(start + i - 2)
         if (swapped) slips = Math.min(slips, (before[j - 2] as number) + 1)
         row[j] = slips
         if (slips < least) least = slips

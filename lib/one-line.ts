@@ -15,7 +15,12 @@ export function oneLine (text: string, max: number): string {
 
 /** Describes a thrown value in one line: name and message of an error, and any other value as Node.js shows it. */
 export function describeThrown (error: unknown, max: number): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : typeof error === 'string' ? error : inspect(error, { depth: 0, breakLength: Infinity })
+  const text =
+    error instanceof Error
+      ? `${error.name}: ${error.message}`
+      : typeof error === 'string'
+        ? error
+        : inspect(error, { depth: 0, breakLength: Infinity })
   return oneLine(text.slice(0, max).split(/\s*\n\s*/).join('; '), max)
 }
 
@@ -23,4 +28,5 @@ export function describeThrown (error: unknown, max: number): string {
 const HIDDEN = /(?!\n)[\p{C}\u2028\u2029]/gu
 
 /** The text with what a terminal might obey, or a reader not see, as `\u{1b}`. */
-export const visible = (text: string): string => text.replace(HIDDEN, letter => `\\u{${letter.codePointAt(0)?.toString(16) ?? ''}}`)
+export const visible = (text: string): string =>
+  text.replace(HIDDEN, letter => `\\u{${letter.codePointAt(0)?.toString(16) ?? ''}}`)

@@ -121,7 +121,9 @@ export class SseReader {
       if (this.#data.size + this.#line.size <= this.#maxEvent + FIELD_NAME) return
       this.#skip(this.#data.size > 0 ? this.#data.take() : valueOf(this.#line.take()))
     }
-    if (this.#skipped !== undefined) this.#skipped.tail = Buffer.concat([this.#skipped.tail, part.subarray(-MAX_TAIL)]).subarray(-MAX_TAIL)
+    if (this.#skipped !== undefined) {
+      this.#skipped.tail = Buffer.concat([this.#skipped.tail, part.subarray(-MAX_TAIL)]).subarray(-MAX_TAIL)
+    }
     this.#events.line?.(part.length)
     // While an event is skipped, a line is only known to be empty or not.
     if (this.#line.size === 0) this.#line.add(part.subarray(0, 1))
@@ -133,14 +135,20 @@ export class SseReader {
     if (line.length === 0) {
       this.#endEvent()
       this.#events.line?.(0)
-    } else if (this.#skipped === undefined) this.#field(this.#isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line)
+    } else if (this.#skipped === undefined) {
+      this.#field(this.#isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line)
+    }
     this.#isFirstLine = false
   }
 
   #field (line: Buffer): void {
     const colon = line.indexOf(COLON)
     if (colon === 0 || line.length === 0) return this.#events.line?.(line.length)
-    const name = line.toString('latin1', 0, colon === -1 ? Math.min(line.length, MAX_FIELD) : Math.min(colon, MAX_FIELD))
+    const name = line.toString(
+      'latin1',
+      0,
+      colon === -1 ? Math.min(line.length, MAX_FIELD) : Math.min(colon, MAX_FIELD)
+    )
     const value = valueOf(line)
     if (name === 'data') {
       this.#addData(value)
@@ -153,8 +161,9 @@ export class SseReader {
 
   #set (name: string, value: string): void {
     if (name === 'event') this.#type = value
-    else if (name === 'id' && value.length < MAX_FIELD && !value.includes('\0')) this.lastEventId = value === '' ? undefined : value
-    else if (name === 'retry' && /^\d{1,15}$/.test(value)) this.retry = Number(value)
+    else if (name === 'id' && value.length < MAX_FIELD && !value.includes('\0')) {
+      this.lastEventId = value === '' ? undefined : value
+    } else if (name === 'retry' && /^\d{1,15}$/.test(value)) this.retry = Number(value)
   }
 
   #addData (value: Buffer): void {

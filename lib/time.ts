@@ -44,7 +44,8 @@ export class ClockStep {
 export const closeHookBudget = (pluginTimeout = 0): number => pluginTimeout === 0 ? Infinity : pluginTimeout * 0.8
 
 /** A delay that doubles each time, up to the longest: `first` for the first time, which is 0. */
-export const growingDelay = (first: number, longest: number, times: number): number => Math.min(longest, first * 2 ** times)
+export const growingDelay = (first: number, longest: number, times: number): number =>
+  Math.min(longest, first * 2 ** times)
 
 /** Counts calls of the function it returns, and runs `onExcess` at the first one beyond `max` in a second. */
 export function limitPerSecond (max: number, onExcess: () => void): () => void {

@@ -52,7 +52,9 @@ export class TurnBatch<T> {
     if (items.length === 0) return
     this.#items = []
     this.#contexts = []
-    for (let index = 0; index < items.length; index++) this.#handleOne(contexts[index] as AsyncResource, items[index] as T)
+    for (let index = 0; index < items.length; index++) {
+      this.#handleOne(contexts[index] as AsyncResource, items[index] as T)
+    }
   }
 
   #handleOne (context: AsyncResource, item: T): void {

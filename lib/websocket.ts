@@ -21,7 +21,8 @@ export function answerPings (socket: PingedSocket): void {
 /** Headers that are about the upgrade alone. */
 const DROPPED = new Set(['upgrade', 'http2-settings', 'connection'])
 
-export const wantsWebSocket = ({ headers: { upgrade } }: IncomingMessage): boolean => String(upgrade).toLowerCase() === 'websocket'
+export const wantsWebSocket = ({ headers: { upgrade } }: IncomingMessage): boolean =>
+  String(upgrade).toLowerCase() === 'websocket'
 
 /**
  * Serves a request that wants to become something we do not speak as the plain request it is, too: Node takes its

@@ -25,7 +25,9 @@ export function forgottenExports (module: object): string[] {
   const used = new Set(Array.isArray(exported) ? exported.flat(Infinity) : [exported])
   // Names of CommonJS are exported by both ways.
   const whole = new Set(isObject(exported) ? Object.values(exported) : [])
-  return Object.entries(named).filter(([, value]) => isDefinition(value) && !used.has(value) && !whole.has(value)).map(([name]) => name)
+  return Object.entries(named)
+    .filter(([, value]) => isDefinition(value) && !used.has(value) && !whole.has(value))
+    .map(([name]) => name)
 }
 
 /** How a definition is called in a message: its kind and its name or URI. */
@@ -41,13 +43,15 @@ function flatten (item: unknown): Array<Definition | FastifyPluginAsync> {
   throw new Error(UNKNOWN + wrapHint(item))
 }
 
-const isDefinition = (value: unknown): value is Definition => isObject(value) && KINDS.has((value as { kind?: unknown }).kind)
+const isDefinition = (value: unknown): value is Definition =>
+  isObject(value) && KINDS.has((value as { kind?: unknown }).kind)
 
 function withoutDefault (module: object): string {
   const names = Object.keys(module).filter(name => name !== 'module.exports')
   const usable = Object.entries(module).filter(([, value]) => isDefinition(value)).map(([name]) => name)
   const only = names.length === 0 ? '' : `, only ${names.map(name => `"${name}"`).join(', ')}`
-  const meant = usable.length === 0 ? 'tool({ ... })' : usable.length === 1 ? String(usable[0]) : `[${usable.join(', ')}]`
+  const meant =
+    usable.length === 0 ? 'tool({ ... })' : usable.length === 1 ? String(usable[0]) : `[${usable.join(', ')}]`
   return `there is no default export${only}; write "export default ${meant}"`
 }
 
@@ -55,6 +59,12 @@ function withoutDefault (module: object): string {
 function wrapHint (item: unknown): string {
   if (!isObject(item)) return ''
   const has = (...names: string[]): boolean => names.some(name => Object.hasOwn(item, name))
-  const kind = has('uri', 'read') ? 'resource' : has('get', 'messages') ? 'prompt' : has('run', 'handler', 'execute', 'input', 'inputSchema') ? 'tool' : undefined
+  const kind = has('uri', 'read')
+    ? 'resource'
+    : has('get', 'messages')
+      ? 'prompt'
+      : has('run', 'handler', 'execute', 'input', 'inputSchema')
+        ? 'tool'
+        : undefined
   return kind === undefined ? '' : `; wrap it: export default ${kind}({ ... })`
 }

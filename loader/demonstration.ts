@@ -17,7 +17,18 @@ const CONFIGURED: Record<string, (options: Asking) => boolean> = {
 
 /** The files that show what a gateway can do. */
 const DEMONSTRATION = new Set([
-  ...['add-note', 'calculate', 'delete-note', 'get-current-time', 'get-notes', 'health-check', 'increment-counter', 'list-roots', 'long-running-task', 'summarize-notes'].map(name => `tools/${name}`),
+  ...[
+    'add-note',
+    'calculate',
+    'delete-note',
+    'get-current-time',
+    'get-notes',
+    'health-check',
+    'increment-counter',
+    'list-roots',
+    'long-running-task',
+    'summarize-notes'
+  ].map(name => `tools/${name}`),
   ...['notes', 'server-counter', 'server-status'].map(name => `resources/${name}`),
   ...['analyze-system', 'greeting'].map(name => `prompts/${name}`)
 ])
@@ -26,7 +37,11 @@ const DEMONSTRATION = new Set([
  * True where upstream servers are configured and `tools` is not set: clients then see what the servers have, and what
  * an option or a file of the operator adds.
  */
-export const isQuiet = ({ tools, mcpServers, mcpConfig }: Pick<Asking, 'tools' | 'mcpServers' | 'mcpConfig'>): boolean =>
+export const isQuiet = ({
+  tools,
+  mcpServers,
+  mcpConfig
+}: Pick<Asking, 'tools' | 'mcpServers' | 'mcpConfig'>): boolean =>
   tools === undefined && (mcpConfig.length > 0 || Object.keys(mcpServers).length > 0)
 
 /**

@@ -14,8 +14,14 @@ export const NAMED_IMPORT = /\b(?:from|import|require)\s*\(?\s*['"`]([^'"`]+)['"
 const OURS = /\/protocol\/(?:definitions\/|wire\/)?(tool|resource|prompt|errors)(?:\.[jt]s)?$/
 
 const WRONG_KIND: Array<[says: RegExp, hint: string]> = [
-  [/^(?:require|module|exports|__filename|__dirname) is not defined/, 'the file is an ES module: use import and export, or name it .cjs'],
-  [/^Cannot use import statement outside a module|^Unexpected token 'export'|^Cannot require\(\) ES Module .* in a cycle/, 'the file is CommonJS: name it .mjs or .ts, or set "type": "module" in its package.json']
+  [
+    /^(?:require|module|exports|__filename|__dirname) is not defined/,
+    'the file is an ES module: use import and export, or name it .cjs'
+  ],
+  [
+    /^Cannot use import statement outside a module|^Unexpected token 'export'|^Cannot require\(\) ES Module .* in a cycle/,
+    'the file is CommonJS: name it .mjs or .ts, or set "type": "module" in its package.json'
+  ]
 ]
 
 /**
@@ -27,23 +33,31 @@ export async function explain (error: unknown, file: string, imported: string[] 
   const missing = missingModule(error, file)
   if (missing !== undefined) return missing
   const hint = WRONG_KIND.find(([says]) => says.test(error.message))?.[1]
-  const place = /\bline \d+, column/.test(error.message) ? '' : lineIn(file, error) || await lineOfSyntax(file, error, imported)
+  const place = /\bline \d+, column/.test(error.message)
+    ? ''
+    : lineIn(file, error) || (await lineOfSyntax(file, error, imported))
   return `${error.message.replace(`(${file}, line `, '(line ')}${hint === undefined ? '' : `; ${hint}`}${place}`
 }
 
 /** An import that finds nothing. Node.js names the module and the file that imports it, not the line. */
 function missingModule (error: Known, file: string): string | undefined {
-  const [, kind, found = '', importedFrom] = /^Cannot find (package|module) '([^']+)'(?: imported from (\S.*))?/.exec(error.message) ?? []
+  const [, kind, found = '', importedFrom] =
+    /^Cannot find (package|module) '([^']+)'(?: imported from (\S.*))?/.exec(error.message) ?? []
   const importer = importedFrom ?? error.requireStack?.[0]
   if (kind === undefined || importer === undefined) return undefined
   const from = withoutQuery(importer)
   const isPackage = kind === 'package' || !/^[./]/.test(found)
-  const line = lineOfImport(from, name => name === found || (isPackage ? name.startsWith(`${found}/`) : resolve(dirname(from), name) === found))
+  const line = lineOfImport(
+    from,
+    name => name === found || (isPackage ? name.startsWith(`${found}/`) : resolve(dirname(from), name) === found)
+  )
   const place = [...(from === file ? [] : [from]), ...(line === undefined ? [] : [`line ${line}`])].join(', ')
   const at = place === '' ? '' : ` (${place})`
   if (isPackage) return `the package "${found}" is not installed; run "npm i ${found}" in ${projectOf(from)}${at}`
   const [, ours] = OURS.exec(found) ?? []
-  if (ours !== undefined) return `${found} is not there: ${basename(dirname(found))}/${basename(found)} is a file of the Patchbay checkout; outside of it write: import { ${ours === 'errors' ? 'ToolError' : ours} } from 'mcp-patchbay'${at}`
+  if (ours !== undefined) {
+    return `${found} is not there: ${basename(dirname(found))}/${basename(found)} is a file of the Patchbay checkout; outside of it write: import { ${ours === 'errors' ? 'ToolError' : ours} } from 'mcp-patchbay'${at}`
+  }
   return `there is no file ${found}${near(found)}${at}`
 }
 
@@ -69,7 +83,10 @@ function projectOf (file: string): string {
  * imports.
  */
 function lineIn (file: string, { stack = '' }: Error): string {
-  const frames = stack.split('\n').map(frame => /(?:^|[\s(])((?:file:\/\/)?\/[^()]*?)(?:\?patchbay=\d+)?:(\d+)(?::\d+)?\)?$/.exec(decodeText(frame))).filter(found => found !== null)
+  const frames = stack
+    .split('\n')
+    .map(frame => /(?:^|[\s(])((?:file:\/\/)?\/[^()]*?)(?:\?patchbay=\d+)?:(\d+)(?::\d+)?\)?$/.exec(decodeText(frame)))
+    .filter(found => found !== null)
   const places = frames.map(([, place = '', line = '']) => ({ path: place.replace(/^file:\/\//, ''), line }))
   const own = places.find(({ path }) => path === file)
   if (own !== undefined) return ` (line ${own.line})`
@@ -109,4 +126,5 @@ function decodeText (text: string): string {
   }
 }
 
-const withoutQuery = (place: string): string => place.startsWith('file:') ? fileURLToPath(place) : withoutGeneration(place)
+const withoutQuery = (place: string): string =>
+  place.startsWith('file:') ? fileURLToPath(place) : withoutGeneration(place)

@@ -19,7 +19,11 @@ export function findFiles (pattern: string): Matches {
   return { files: [...found.files].sort(), folders: [...found.folders].sort() }
 }
 
-function walk (folder: string, [first = '', ...rest]: string[], found: { files: Set<string>, folders: Set<string> }): void {
+function walk (
+  folder: string,
+  [first = '', ...rest]: string[],
+  found: { files: Set<string>; folders: Set<string> }
+): void {
   if (!isGlob(first) && rest.length > 0) return walk(join(folder, first), rest, found)
   if (isFolder(folder)) found.folders.add(folder)
   const matches = first === '**' ? () => false : matcher(first)

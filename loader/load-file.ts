@@ -49,7 +49,12 @@ function canResolve (resolve: NodeJS.RequireResolve, name: string): boolean {
 }
 
 /** Registers what a module exports. The message of an error names its file. */
-export async function contribute (app: FastifyInstance, url: URL, load: () => object | Promise<object>, deadline = loadDeadline(app)): Promise<void> {
+export async function contribute (
+  app: FastifyInstance,
+  url: URL,
+  load: () => object | Promise<object>,
+  deadline = loadDeadline(app)
+): Promise<void> {
   const file = fileURLToPath(url)
   try {
     const module = await load()
@@ -65,7 +70,9 @@ export async function contribute (app: FastifyInstance, url: URL, load: () => ob
 
 /** Names the exports that an author may believe to be served. */
 export function warnOfForgotten (log: FastifyInstance['log'], module: object, file: string): void {
-  for (const name of forgottenExports(module)) log.warn(`plugin ${file}: the export "${name}" is not served, because it is not part of the default export`)
+  for (const name of forgottenExports(module)) {
+    log.warn(`plugin ${file}: the export "${name}" is not served, because it is not part of the default export`)
+  }
 }
 
 function add (app: FastifyInstance, item: Definition, file: string): void {

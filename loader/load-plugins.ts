@@ -10,7 +10,11 @@ import { reloadPlugins } from './reload/plugin-reloader.js'
  * Registers the entries of option `plugins` in their order: functions as they are, and each file once that a path,
  * folder, glob or package names, and that `isServed`.
  */
-export async function loadPlugins (app: FastifyInstance, { plugins, reload, grace }: Pick<Options, 'plugins' | 'reload' | 'grace'>, isServed: (file: string) => boolean = () => true): Promise<void> {
+export async function loadPlugins (
+  app: FastifyInstance,
+  { plugins, reload, grace }: Pick<Options, 'plugins' | 'reload' | 'grace'>,
+  isServed: (file: string) => boolean = () => true
+): Promise<void> {
   if (reload) return await reloadPlugins(app, plugins, grace, isServed)
   const deadline = loadDeadline(app)
   const loaded = new Set<string>()

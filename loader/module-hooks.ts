@@ -35,7 +35,9 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
     return { ...found, url: withGeneration(url, latestGeneration(port, url)) }
   } catch (error) {
     // A file that is not there yet may come.
-    if (specifier.startsWith('.') && importer !== undefined) for (const url of candidates(specifier, importer)) port.postMessage({ importer, url })
+    if (specifier.startsWith('.') && importer !== undefined) {
+      for (const url of candidates(specifier, importer)) port.postMessage({ importer, url })
+    }
     throw error
   }
 }
@@ -63,7 +65,9 @@ const find: ResolveHook = async (specifier, context, next) => {
   } catch (error) {
     // The gateway that runs, not another copy of the package.
     if (specifier === 'mcp-patchbay') return { url: entry, shortCircuit: true }
-    const retry = isBare(specifier) ? { specifier, parentURL: import.meta.url } : asTypeScript(specifier, context.parentURL)
+    const retry = isBare(specifier)
+      ? { specifier, parentURL: import.meta.url }
+      : asTypeScript(specifier, context.parentURL)
     if (retry === undefined) throw error
     try {
       return await next(retry.specifier, { ...context, parentURL: retry.parentURL })
@@ -79,7 +83,9 @@ export const load: LoadHook = async (url, context, next) => {
   if (/\.m?ts$/.test(plain)) return { format: 'module', source: await compile(plain), shortCircuit: true }
   const loaded = await next(url, context)
   // V8 takes the name of a module in stack traces from this comment.
-  return plain === url || loaded.format !== 'module' ? loaded : { ...loaded, source: `${String(loaded.source)}\n//# sourceURL=${plain}` }
+  return plain === url || loaded.format !== 'module'
+    ? loaded
+    : { ...loaded, source: `${String(loaded.source)}\n//# sourceURL=${plain}` }
 }
 
 async function compile (url: string): Promise<string> {
@@ -95,14 +101,19 @@ async function transform (source: string, url: string): Promise<{ code: string, 
     return swc.transformSync(source, { mode: 'transform', filename: url, sourceMap: true })
   } catch (error) {
     const { message, startLine, startColumn } = error as { message?: string, startLine?: number, startColumn?: number }
-    throw new SyntaxError(`${message ?? String(error)} (${fileURLToPath(url)}, line ${startLine ?? '?'}, column ${startColumn ?? '?'})`)
+    throw new SyntaxError(
+      `${message ?? String(error)} (${fileURLToPath(url)}, line ${startLine ?? '?'}, column ${startColumn ?? '?'})`
+    )
   }
 }
 
 const isBare = (specifier: string): boolean => !/^(\.{0,2}\/|[a-z]+:)/.test(specifier)
 
 // Authors write './other.js' or './other' in TypeScript and mean './other.ts'.
-function asTypeScript (specifier: string, parentURL: string | undefined): { specifier: string, parentURL: string | undefined } | undefined {
+function asTypeScript (
+  specifier: string,
+  parentURL: string | undefined
+): { specifier: string; parentURL: string | undefined } | undefined {
   if (/\.m?ts$/.test(specifier)) return undefined
   const file = /\.m?js$/.test(specifier) ? specifier.replace(/js$/, 'ts') : `${specifier}.ts`
   return { specifier: file, parentURL }

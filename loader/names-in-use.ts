@@ -11,10 +11,17 @@ const sources = new WeakMap<object, Map<string, string>>()
  * replace.
  */
 export function checkUnique ({ mcp }: FastifyInstance, item: Definition, former: readonly Definition[] = []): void {
-  const present = item.kind === 'tool' ? mcp.tools.get(item.name) : item.kind === 'resource' ? mcp.resources.get(item.uri) : mcp.prompts.get(keyOf(item))
+  const present =
+    item.kind === 'tool'
+      ? mcp.tools.get(item.name)
+      : item.kind === 'resource'
+        ? mcp.resources.get(item.uri)
+        : mcp.prompts.get(keyOf(item))
   if (present === undefined || former.includes(present)) return
   const file = sources.get(mcp)?.get(titleOf(item))
-  throw new Error(`there is a ${titleOf(item)}${file === undefined ? '' : ` in ${checkoutSource(file) ?? file}`}${adviceFor(item, file)}`)
+  throw new Error(
+    `there is a ${titleOf(item)}${file === undefined ? '' : ` in ${checkoutSource(file) ?? file}`}${adviceFor(item, file)}`
+  )
 }
 
 /** Notes the file that a definition is in. */

@@ -40,7 +40,10 @@ function packageFolder (name: string, folder: string): string | undefined {
 
 /** The file that `exports` of a package.json gives for a path, https://nodejs.org/api/packages.html#exports. */
 function findExport (exports: unknown, path: string): string | undefined {
-  const paths = isObject(exports) && Object.keys(exports).some(key => key.startsWith('.')) ? exports as Record<string, unknown> : { '.': exports }
+  const paths =
+    isObject(exports) && Object.keys(exports).some(key => key.startsWith('.'))
+      ? (exports as Record<string, unknown>)
+      : { '.': exports }
   if (Object.hasOwn(paths, path)) return conditional(paths[path])
   for (const [key, target] of Object.entries(paths).sort(([one], [other]) => other.length - one.length)) {
     const [before = '', after] = key.split('*')
@@ -54,5 +57,8 @@ function conditional (target: unknown): string | undefined {
   if (typeof target === 'string') return target
   if (Array.isArray(target)) return target.map(conditional).find(each => each !== undefined)
   if (!isObject(target)) return undefined
-  return Object.entries(target).filter(([condition]) => CONDITIONS.has(condition)).map(([, each]) => conditional(each)).find(each => each !== undefined)
+  return Object.entries(target)
+    .filter(([condition]) => CONDITIONS.has(condition))
+    .map(([, each]) => conditional(each))
+    .find(each => each !== undefined)
 }

@@ -34,13 +34,24 @@ export function filesAt (place: string): Place {
   const found = lookAt(place)
   if (found.files.length > 0) return found
   const what = 'no .ts, .mts, .js, .mjs or .cjs file'
-  throw new Error(`plugin ${place}: ${isGlob(place) ? `${what} matches` : `there is ${what} in this folder`}; those that are tests (.test.ts) or begin with _ or . do not count`)
+  throw new Error(
+    `plugin ${place}: ${isGlob(place) ? `${what} matches` : `there is ${what} in this folder`}; those that are tests (.test.ts) or begin with _ or . do not count`
+  )
 }
 
 /** Finds the files of a place, without an error when a folder or glob has none. */
 export function lookAt (place: string): Place {
   const stats = statOf(place)
-  if (stats?.isDirectory() === true) return { files: namesIn(place).filter(isPlugin).sort().map(name => join(place, name)).filter(isFile), folders: [place] }
+  if (stats?.isDirectory() === true) {
+    return {
+      files: namesIn(place)
+        .filter(isPlugin)
+        .sort()
+        .map(name => join(place, name))
+        .filter(isFile),
+      folders: [place]
+    }
+  }
   if (stats !== undefined || !isGlob(place)) return { files: [place], folders: [] }
   const { files, folders } = findFiles(place)
   return { files: files.filter(file => isPlugin(basename(file))), folders }
@@ -49,7 +60,9 @@ export function lookAt (place: string): Place {
 /** Throws a sentence for a path that is no file an author can have written for us. */
 export function checkFile (path: string): void {
   if (!existsSync(path)) throw new Error(`plugin ${path}: there is no such file${near(path)}`)
-  if (/\.[jt]sx$/.test(path)) throw new Error(`plugin ${path}: JSX cannot be loaded; write it without JSX, as a .ts or .js file`)
+  if (/\.[jt]sx$/.test(path)) {
+    throw new Error(`plugin ${path}: JSX cannot be loaded; write it without JSX, as a .ts or .js file`)
+  }
   if (!PLUGIN_FILE.test(path)) throw new Error(`plugin ${path}: it must be a .ts, .mts, .js, .mjs or .cjs file`)
 }
 
@@ -62,7 +75,9 @@ function namesIn (folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch (error) {
-    throw new Error(`plugin ${folder}: the folder cannot be read (${(error as NodeJS.ErrnoException).code})`, { cause: error })
+    throw new Error(`plugin ${folder}: the folder cannot be read (${(error as NodeJS.ErrnoException).code})`, {
+      cause: error
+    })
   }
 }
 

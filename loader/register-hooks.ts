@@ -13,7 +13,11 @@ let hasRequire = false
 export async function registerHooks (port?: MessagePort): Promise<void> {
   if (hasHooks && port === undefined) return
   hasHooks = true
-  register('./module-hooks.js', import.meta.url, port === undefined ? { data: { entry } } : { data: { entry, port }, transferList: [port] })
+  register(
+    './module-hooks.js',
+    import.meta.url,
+    port === undefined ? { data: { entry } } : { data: { entry, port }, transferList: [port] }
+  )
   if (!hasRequire) await letRequireFind(entry)
   hasRequire = true
 }

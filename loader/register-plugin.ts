@@ -49,7 +49,11 @@ async function waitFor<T> ({ log, file, deadline }: Wait, act: () => Promise<T>,
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     if (deadline === Infinity) return
-    timer = setTimeout(() => reject(new LoadTimeout(`it did not end within ${Math.ceil((performance.now() - begin) / 1000)} s; ${advice}`)), Math.max(1, deadline - begin))
+    timer = setTimeout(
+      () =>
+        reject(new LoadTimeout(`it did not end within ${Math.ceil((performance.now() - begin) / 1000)} s; ${advice}`)),
+      Math.max(1, deadline - begin)
+    )
   })
   present = file
   try {

@@ -7,7 +7,11 @@ type Named = Pick<Values, 'scopes' | 'toolRates' | 'apiKeys' | 'oauth'>
 type Served = Pick<FastifyInstance['mcp'], 'tools' | 'resources' | 'prompts' | 'unavailable'>
 
 /** The names that an entry of an upstream server has: those that it serves are not known before it has started. */
-interface UpstreamNames { readonly alias: string, readonly prefix: string | undefined, readonly scopes: readonly string[] | undefined }
+interface UpstreamNames {
+  readonly alias: string
+  readonly prefix: string | undefined
+  readonly scopes: readonly string[] | undefined
+}
 
 /** The scopes that the built-in tools and resources need, whether they are served or not. */
 export const BUILT_IN_SCOPES = ['clipboard', 'exec', 'files', 'notes:read', 'notes:write', 'search']
@@ -19,12 +23,31 @@ export const BUILT_IN_SCOPES = ['clipboard', 'exec', 'files', 'notes:read', 'not
 export function unknownNames (served: Served, options: Named, upstreams: readonly UpstreamNames[] = []): string[] {
   const { scopes, toolRates, apiKeys } = options
   const tools = [...served.tools.names(), ...served.unavailable.keys()]
-  const definitions = [...tools.map(name => `tools/${name}`), ...served.resources.uris().map(uri => `resources/${uri}`), ...served.prompts.names().map(name => `prompts/${name}`)]
-  const grantable = grantableScopes([...scopesInUse(served, options), ...upstreams.flatMap(({ scopes = [] }) => scopes)])
+  const definitions = [
+    ...tools.map(name => `tools/${name}`),
+    ...served.resources.uris().map(uri => `resources/${uri}`),
+    ...served.prompts.names().map(name => `prompts/${name}`)
+  ]
+  const grantable = grantableScopes([
+    ...scopesInUse(served, options),
+    ...upstreams.flatMap(({ scopes = [] }) => scopes)
+  ])
   return [
-    ...without(Object.keys(scopes), definitions).filter(name => !mayBeServed(name, upstreams)).map(name => `option scopes has "${name}", and there is no such thing here${didYouMean(name, definitions)}`),
-    ...without(Object.keys(toolRates).filter(name => !isPreset(name, toolRates)), tools).filter(name => !mayBeServed(`tools/${name}`, upstreams)).map(name => `option toolRates has "${name}", and there is no such tool here${didYouMean(name, tools)}`),
-    ...apiKeys.flatMap(({ name, scopes }) => without(scopes, grantable).map(scope => `option apiKeys: the key of ${name} has the scope "${scope}", and nothing here asks for it${didYouMean(scope, grantable)}`))
+    ...without(Object.keys(scopes), definitions)
+      .filter(name => !mayBeServed(name, upstreams))
+      .map(name => `option scopes has "${name}", and there is no such thing here${didYouMean(name, definitions)}`),
+    ...without(
+      Object.keys(toolRates).filter(name => !isPreset(name, toolRates)),
+      tools
+    )
+      .filter(name => !mayBeServed(`tools/${name}`, upstreams))
+      .map(name => `option toolRates has "${name}", and there is no such tool here${didYouMean(name, tools)}`),
+    ...apiKeys.flatMap(({ name, scopes }) =>
+      without(scopes, grantable).map(
+        scope =>
+          `option apiKeys: the key of ${name} has the scope "${scope}", and nothing here asks for it${didYouMean(scope, grantable)}`
+      )
+    )
   ]
 }
 
@@ -34,24 +57,40 @@ export function unknownNames (served: Served, options: Named, upstreams: readonl
  */
 function mayBeServed (name: string, upstreams: readonly UpstreamNames[]): boolean {
   const [, kind = '', rest = ''] = /^([a-z]+)\/(.*)$/s.exec(name) ?? []
-  return kind === 'resources' ? upstreams.length > 0 : upstreams.some(({ alias, prefix = `${alias}__` }) => rest.startsWith(prefix))
+  return kind === 'resources'
+    ? upstreams.length > 0
+    : upstreams.some(({ alias, prefix = `${alias}__` }) => rest.startsWith(prefix))
 }
 
 /** A sentence for each scope that neither the built-in tools nor the options need. */
-export function unknownScopes (scopes: string[], { scopes: operatorScopes, oauth }: Pick<Partial<Values>, 'scopes' | 'oauth'>): string[] {
-  const grantable = grantableScopes([...Object.values(operatorScopes ?? {}).flat(), ...oauth?.scopes ?? []])
-  return without(scopes, grantable).map(scope => `nothing built in asks for the scope "${scope}"${didYouMean(scope, grantable) || '; a tool of yours may'}`)
+export function unknownScopes (
+  scopes: string[],
+  { scopes: operatorScopes, oauth }: Pick<Partial<Values>, 'scopes' | 'oauth'>
+): string[] {
+  const grantable = grantableScopes([...Object.values(operatorScopes ?? {}).flat(), ...(oauth?.scopes ?? [])])
+  return without(scopes, grantable).map(
+    scope => `nothing built in asks for the scope "${scope}"${didYouMean(scope, grantable) || '; a tool of yours may'}`
+  )
 }
 
 /** The scopes that what is served needs, set by its authors or by the operator. */
 function scopesInUse ({ tools, resources, prompts }: Served, { scopes, oauth }: Named): string[] {
-  const served = [...tools.names().map(name => tools.get(name)), ...resources.uris().map(uri => resources.get(uri)), ...prompts.names().map(name => prompts.get(name))]
+  const served = [
+    ...tools.names().map(name => tools.get(name)),
+    ...resources.uris().map(uri => resources.get(uri)),
+    ...prompts.names().map(name => prompts.get(name))
+  ]
   return [...served.flatMap(item => item?.scopes ?? []), ...Object.values(scopes).flat(), ...oauth?.scopes ?? []]
 }
 
 /** Every scope that grants one of these or a built-in one. */
 function grantableScopes (needed: string[]): Set<string> {
-  return new Set([...DEFAULT_SCOPES, ADMIN_SCOPE, METRICS_SCOPE, ...[...BUILT_IN_SCOPES, ...needed].flatMap(grantingScopes)])
+  return new Set([
+    ...DEFAULT_SCOPES,
+    ADMIN_SCOPE,
+    METRICS_SCOPE,
+    ...[...BUILT_IN_SCOPES, ...needed].flatMap(grantingScopes)
+  ])
 }
 
 const isPreset = (name: string, toolRates: Values['toolRates']): boolean =>

@@ -26,14 +26,24 @@ export const ELSEWHERE: Record<string, string> = {
 
 /** A sentence for each given option that has no effect in a host application. */
 export function ignoredOptions (given: { limits?: object }): string[] {
-  return Object.keys({ ...given, ...given.limits }).filter(name => name in ELSEWHERE).map(name => `option ${name} has no effect where Patchbay is registered in an application: ${ELSEWHERE[name]}`)
+  return Object.keys({ ...given, ...given.limits })
+    .filter(name => name in ELSEWHERE)
+    .map(name => `option ${name} has no effect where Patchbay is registered in an application: ${ELSEWHERE[name]}`)
 }
 
 /** A sentence for each option that has no effect because of another one. */
-export function overriddenOptions ({ redis, data, ephemeral }: Pick<Options, 'redis' | 'data' | 'ephemeral'>): string[] {
+export function overriddenOptions({
+  redis,
+  data,
+  ephemeral
+}: Pick<Options, 'redis' | 'data' | 'ephemeral'>): string[] {
   if (redis === undefined) return []
   return [
-    ...(data === undefined ? [] : [`option data has no effect with option redis: what is in ${data} is not used, and everything is stored in Redis`]),
+    ...(data === undefined
+      ? []
+      : [
+          `option data has no effect with option redis: what is in ${data} is not used, and everything is stored in Redis`
+        ]),
     ...(ephemeral ? ['option ephemeral has no effect with option redis: everything is stored in Redis'] : [])
   ]
 }

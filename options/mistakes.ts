@@ -28,7 +28,14 @@ export function mistakesIn (schema: TObject, values: Record<string, unknown>, no
   const names = Object.keys(schema.properties)
   return Object.entries(values).flatMap(([name, value]) => {
     const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
-    if (property === undefined) return [{ path: name, text: `${noun} "${name}" ${renamedTo(name, names) ?? `does not exist${didYouMean(name, names)}`}` }]
+    if (property === undefined) {
+      return [
+        {
+          path: name,
+          text: `${noun} "${name}" ${renamedTo(name, names) ?? `does not exist${didYouMean(name, names)}`}`
+        }
+      ]
+    }
     const wrong = compile(Type.Object({ [name]: property }))({ [name]: value })
     return wrong === undefined ? [] : [mistake(wrong, property, noun)]
   })
@@ -43,7 +50,12 @@ function mistake (wrong: string, property: TSchema, noun: string): Mistake {
   const path = wrong.split(/[ :;]/)[0] as string
   const parts = partsAt(property, path.split('.').slice(1))
   const [, unknown] = /^\S+ must NOT have additional properties: "(.*)"$/.exec(wrong) ?? []
-  if (unknown !== undefined) return { path: `${path}.${unknown}`, text: `${noun} ${path} has no "${unknown}"${didYouMean(unknown, Object.keys(propertiesOf(parts.at(-1))))}` }
+  if (unknown !== undefined) {
+    return {
+      path: `${path}.${unknown}`,
+      text: `${noun} ${path} has no "${unknown}"${didYouMean(unknown, Object.keys(propertiesOf(parts.at(-1))))}`
+    }
+  }
   const expected = parts.findLast(part => typeof part['x-expected'] === 'string')?.['x-expected'] as string | undefined
   return { path, text: `${noun} ${expected === undefined ? wrong : `${path} ${expected}`}` }
 }
@@ -54,4 +66,5 @@ function partsAt (schema: TSchema, [key, ...rest]: string[]): TSchema[] {
   return [schema, ...(inner === undefined ? [] : partsAt(inner, rest))]
 }
 
-const propertiesOf = (schema: TSchema | undefined): Record<string, TSchema> => schema?.properties as Record<string, TSchema> | undefined ?? {}
+const propertiesOf = (schema: TSchema | undefined): Record<string, TSchema> =>
+  (schema?.properties as Record<string, TSchema> | undefined) ?? {}

@@ -11,9 +11,40 @@ type Name = keyof FlatOptions
  * bear. All others must be equal.
  */
 export const PER_NODE: ReadonlySet<Name> = new Set<Name>([
-  'stdio', 'http', 'port', 'host', 'tls', 'metrics', 'console', 'keepServing', 'logLevel', 'logFormat', 'audit', 'traces', 'reload', 'clipboard',
-  'data', 'ephemeral', 'redis', 'redisPrefix', 'maxData', 'trustProxy', 'token', 'mcpConfig', 'maxMcpConfig',
-  'maxAllBytesInFlight', 'maxEventLoopDelay', 'maxHeap', 'maxRss', 'drainDelay', 'grace', 'maxConnections', 'maxConnectionsPerAddress', 'maxStreams', 'maxQueued', 'maxSessions'
+  'stdio',
+  'http',
+  'port',
+  'host',
+  'tls',
+  'metrics',
+  'console',
+  'keepServing',
+  'logLevel',
+  'logFormat',
+  'audit',
+  'traces',
+  'reload',
+  'clipboard',
+  'data',
+  'ephemeral',
+  'redis',
+  'redisPrefix',
+  'maxData',
+  'trustProxy',
+  'token',
+  'mcpConfig',
+  'maxMcpConfig',
+  'maxAllBytesInFlight',
+  'maxEventLoopDelay',
+  'maxHeap',
+  'maxRss',
+  'drainDelay',
+  'grace',
+  'maxConnections',
+  'maxConnectionsPerAddress',
+  'maxStreams',
+  'maxQueued',
+  'maxSessions'
 ])
 
 /**
@@ -42,29 +73,54 @@ const deriveKey = promisify(scrypt) as (password: string, salt: string, length: 
  * A fingerprint of each option that must be equal at all nodes, by name. No value can be read from one. An option that
  * is not set has a fingerprint, too. `servers` are those of `mcpServers` and of `mcpConfig`.
  */
-export async function fingerprintsOf (options: FlatOptions, servers: readonly ComparedServer[]): Promise<Record<string, string>> {
-  const compared = { ...options, plugins: options.plugins.map(nameOf), mcpServers: servers.map(partsOf).sort((a, b) => a.alias < b.alias ? -1 : 1) }
+export async function fingerprintsOf (
+  options: FlatOptions,
+  servers: readonly ComparedServer[]
+): Promise<Record<string, string>> {
+  const compared = {
+    ...options,
+    plugins: options.plugins.map(nameOf),
+    mcpServers: servers.map(partsOf).sort((a, b) => (a.alias < b.alias ? -1 : 1))
+  }
   const { limits, ...properties } = Options.properties
-  const names = (Object.keys({ ...properties, ...Limits.properties }) as Name[]).filter(name => !PER_NODE.has(name)).sort()
-  const pairs = await Promise.all(names.map(async name => [name, await fingerprint(name, stable(compared[name]))] as const))
+  const names = (Object.keys({ ...properties, ...Limits.properties }) as Name[])
+    .filter(name => !PER_NODE.has(name))
+    .sort()
+  const pairs = await Promise.all(
+    names.map(async name => [name, await fingerprint(name, stable(compared[name]))] as const)
+  )
   return Object.fromEntries(pairs)
 }
 
 async function fingerprint (name: Name, text: string): Promise<string> {
   const salt = `mcp-patchbay option ${name}`
-  const bytes = SECRET.has(name) ? await deriveKey(text, salt, 12) : createHash('sha256').update(`${salt} ${text}`).digest().subarray(0, 12)
+  const bytes = SECRET.has(name)
+    ? await deriveKey(text, salt, 12)
+    : createHash('sha256').update(`${salt} ${text}`).digest().subarray(0, 12)
   return bytes.toString('base64url')
 }
 
 // A file may have another path on another machine.
-const nameOf = (plugin: unknown): string => typeof plugin === 'string' ? basename(plugin) : typeof plugin === 'function' ? plugin.name : ''
+const nameOf = (plugin: unknown): string =>
+  typeof plugin === 'string' ? basename(plugin) : typeof plugin === 'function' ? plugin.name : ''
 
-const partsOf = ({ alias, disabled, prefix, isolate, scopes, includeTools, excludeTools }: ComparedServer): ComparedServer =>
-  ({ alias, disabled, prefix, isolate, scopes, includeTools, excludeTools })
+const partsOf = ({
+  alias,
+  disabled,
+  prefix,
+  isolate,
+  scopes,
+  includeTools,
+  excludeTools
+}: ComparedServer): ComparedServer => ({ alias, disabled, prefix, isolate, scopes, includeTools, excludeTools })
 
 /** JSON with the members of objects in the order of their names. */
 function stable (value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) => typeof member === 'object' && member !== null && !Array.isArray(member)
-    ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => a < b ? -1 : 1))
-    : member) ?? ''
+  return (
+    JSON.stringify(value, (_key, member: unknown) =>
+      typeof member === 'object' && member !== null && !Array.isArray(member)
+        ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : member
+    ) ?? ''
+  )
 }

@@ -2,45 +2,95 @@ import { Type, type Static } from '@sinclair/typebox'
 import { versions } from '../protocol/revisions/table.js'
 import { Milliseconds } from './numbers.js'
 
-const Value = Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], 'x-expected': 'must be a string' })
-const Values = (description: string) => Type.Optional(Type.Record(Type.String(), Value, { 'x-expected': 'must be an object with a string for each name', description }))
-const Names = (description: string) => Type.Optional(Type.Array(Type.String({ minLength: 1 }), { 'x-expected': 'must be a list of strings', description }))
-const Path = (description: string) => Type.Optional(Type.String({ minLength: 1, 'x-expected': 'must be a path', description }))
+const Value = Type.Unsafe<string | number | boolean>({
+  type: ['string', 'number', 'boolean'],
+  'x-expected': 'must be a string'
+})
+const Values = (description: string) =>
+  Type.Optional(
+    Type.Record(Type.String(), Value, { 'x-expected': 'must be an object with a string for each name', description })
+  )
+const Names = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1 }), { 'x-expected': 'must be a list of strings', description }))
+const Path = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, 'x-expected': 'must be a path', description }))
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
-const Time = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, 'x-expected': 'must be a whole number of milliseconds', description }))
+const Time = (description: string) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 2 ** 31 - 1,
+      'x-expected': 'must be a whole number of milliseconds',
+      description
+    })
+  )
 const Choice = <const T extends string>(words: readonly T[], description: string) =>
-  Type.Optional(Type.Unsafe<T>({ type: 'string', enum: words, 'x-expected': `must be one of ${words.join(', ')}`, description }))
+  Type.Optional(
+    Type.Unsafe<T>({ type: 'string', enum: words, 'x-expected': `must be one of ${words.join(', ')}`, description })
+  )
 
 const SCHEMA_FORMS = ['safe', 'as-is'] as const
 
 /**
  * One server of `mcpServers`, in the form that most clients use. Other spellings of these fields are understood, too.
  */
-export const Server = Type.Object({
-  command: Type.Optional(Type.String({ minLength: 1, description: 'The program that is started and spoken to over standard input and output' })),
-  args: Type.Optional(Type.Array(Value, { 'x-expected': 'must be a list of strings', description: 'The arguments of the program' })),
-  env: Values('Environment variables of the program, besides a few of the gateway such as PATH and HOME'),
-  envFile: Path('A file with more environment variables, one NAME=value on each line; `env` overrides it'),
-  cwd: Path('The working directory of the program; without it the folder of the file that names the server'),
-  type: Type.Optional(Type.String({ examples: ['stdio', 'http', 'sse', 'websocket'], description: 'How the server is reached. Without it, a `url` is tried as Streamable HTTP, then as HTTP+SSE' })),
-  url: Type.Optional(Type.String({ minLength: 1, description: 'The URL of a server that runs already' })),
-  headers: Values('HTTP headers for the server, such as Authorization'),
-  disabled: Flag('Do not use this server'),
-  timeout: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 2 ** 31 - 1, 'x-expected': 'must be a number of milliseconds', description: 'How long a call may run without progress, in milliseconds; a number below 1000 is taken as seconds' })),
-  startTimeout: Time('How long the server may take to start, in milliseconds'),
-  includeTools: Names('The tools that are served, as names or globs; all without it'),
-  excludeTools: Names('The tools that are not served, as names or globs'),
-  prefix: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{0,32}$', 'x-expected': 'must be up to 32 letters, digits, _ and -', description: 'What is put before the names of its tools and prompts, in place of the name of the server and __' })),
-  start: Choice(['eager', 'lazy'], 'Whether the server is started with the gateway or at the first call'),
-  idle: Time('After how many milliseconds without a call the server is stopped'),
-  isolate: Choice(['none', 'principal', 'session'], 'Which callers share one process or connection: all, those with the same identity, or those of one session'),
-  schemas: Choice(SCHEMA_FORMS, 'How its tools, prompts and resources are listed, in place of the option `schemas`'),
-  revision: Choice(versions, 'The version of MCP that the server is spoken to in; without it, that is found out'),
-  scopes: Names('The scopes that a caller needs for everything the server offers'),
-  roots: Names('The folders that a server of an older revision gets when it asks for roots'),
-  elicitation: Flag('Whether the server may ask callers for input'),
-  sampling: Flag('Whether the server may ask the models of callers')
-}, { additionalProperties: true })
+export const Server = Type.Object(
+  {
+    command: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'The program that is started and spoken to over standard input and output'
+      })
+    ),
+    args: Type.Optional(
+      Type.Array(Value, { 'x-expected': 'must be a list of strings', description: 'The arguments of the program' })
+    ),
+    env: Values('Environment variables of the program, besides a few of the gateway such as PATH and HOME'),
+    envFile: Path('A file with more environment variables, one NAME=value on each line; `env` overrides it'),
+    cwd: Path('The working directory of the program; without it the folder of the file that names the server'),
+    type: Type.Optional(
+      Type.String({
+        examples: ['stdio', 'http', 'sse', 'websocket'],
+        description: 'How the server is reached. Without it, a `url` is tried as Streamable HTTP, then as HTTP+SSE'
+      })
+    ),
+    url: Type.Optional(Type.String({ minLength: 1, description: 'The URL of a server that runs already' })),
+    headers: Values('HTTP headers for the server, such as Authorization'),
+    disabled: Flag('Do not use this server'),
+    timeout: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 2 ** 31 - 1,
+        'x-expected': 'must be a number of milliseconds',
+        description:
+          'How long a call may run without progress, in milliseconds; a number below 1000 is taken as seconds'
+      })
+    ),
+    startTimeout: Time('How long the server may take to start, in milliseconds'),
+    includeTools: Names('The tools that are served, as names or globs; all without it'),
+    excludeTools: Names('The tools that are not served, as names or globs'),
+    prefix: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9_-]{0,32}$',
+        'x-expected': 'must be up to 32 letters, digits, _ and -',
+        description: 'What is put before the names of its tools and prompts, in place of the name of the server and __'
+      })
+    ),
+    start: Choice(['eager', 'lazy'], 'Whether the server is started with the gateway or at the first call'),
+    idle: Time('After how many milliseconds without a call the server is stopped'),
+    isolate: Choice(
+      ['none', 'principal', 'session'],
+      'Which callers share one process or connection: all, those with the same identity, or those of one session'
+    ),
+    schemas: Choice(SCHEMA_FORMS, 'How its tools, prompts and resources are listed, in place of the option `schemas`'),
+    revision: Choice(versions, 'The version of MCP that the server is spoken to in; without it, that is found out'),
+    scopes: Names('The scopes that a caller needs for everything the server offers'),
+    roots: Names('The folders that a server of an older revision gets when it asks for roots'),
+    elicitation: Flag('Whether the server may ask callers for input'),
+    sampling: Flag('Whether the server may ask the models of callers')
+  },
+  { additionalProperties: true }
+)
 
 export type Server = Static<typeof Server>
 
@@ -49,13 +99,29 @@ export const upstreams = {
   mcpServers: Type.Record(Type.String(), Server, {
     default: {},
     examples: [{ files: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] } }],
-    description: 'Other MCP servers that this gateway serves, by name, in the form that clients use: `command`, `args`, `env`, or `url`, `headers`; [Upstream servers](upstreams.md) has all fields'
+    description:
+      'Other MCP servers that this gateway serves, by name, in the form that clients use: `command`, `args`, `env`, or `url`, `headers`; [Upstream servers](upstreams.md) has all fields'
   }),
-  mcpConfig: Type.Array(Type.String({ minLength: 1 }), { default: [], description: 'Configuration files of MCP clients whose servers are served, too' }),
-  schemas: Type.Unsafe<typeof SCHEMA_FORMS[number]>({
-    type: 'string', enum: SCHEMA_FORMS, default: 'safe', 'x-expected': `must be one of ${SCHEMA_FORMS.join(', ')}`, description: 'How what upstream servers offer is listed: `safe` repairs what some clients refuse, `as-is` changes nothing. A server may have its own'
+  mcpConfig: Type.Array(Type.String({ minLength: 1 }), {
+    default: [],
+    description: 'Configuration files of MCP clients whose servers are served, too'
+  }),
+  schemas: Type.Unsafe<(typeof SCHEMA_FORMS)[number]>({
+    type: 'string',
+    enum: SCHEMA_FORMS,
+    default: 'safe',
+    'x-expected': `must be one of ${SCHEMA_FORMS.join(', ')}`,
+    description:
+      'How what upstream servers offer is listed: `safe` repairs what some clients refuse, `as-is` changes nothing. A server may have its own'
   }),
   upstreamStartTimeout: Milliseconds(180_000, 'How long an upstream server may take to start'),
-  upstreamProxies: Type.Boolean({ default: false, description: 'Pass HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, which may have passwords, to the upstream servers that are started' }),
-  upstreamListWait: Milliseconds(5_000, 'How long `initialize`, `server/discover` and lists wait for an upstream server of which nothing is known yet, from its first start on, and at most half of `callTimeout`. A list without it says `ttlMs: 0`')
+  upstreamProxies: Type.Boolean({
+    default: false,
+    description:
+      'Pass HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, which may have passwords, to the upstream servers that are started'
+  }),
+  upstreamListWait: Milliseconds(
+    5_000,
+    'How long `initialize`, `server/discover` and lists wait for an upstream server of which nothing is known yet, from its first start on, and at most half of `callTimeout`. A list without it says `ttlMs: 0`'
+  )
 }

@@ -1,14 +1,29 @@
 import { text } from '../protocol/wire/content.js'
 import { prompt } from '../protocol/definitions/prompt.js'
 
-const AREAS = ['boot', 'logging', 'memory', 'network', 'performance', 'processes', 'security', 'services', 'storage', 'users']
+const AREAS = [
+  'boot',
+  'logging',
+  'memory',
+  'network',
+  'performance',
+  'processes',
+  'security',
+  'services',
+  'storage',
+  'users'
+]
 
 export default prompt({
   name: 'analyze_system',
   title: 'Analyze the system',
   description: 'Analyze current system state',
   arguments: {
-    focus: { description: 'Area to focus on', required: false, complete: typed => AREAS.filter(area => area.startsWith(typed.toLowerCase())) }
+    focus: {
+      description: 'Area to focus on',
+      required: false,
+      complete: typed => AREAS.filter(area => area.startsWith(typed.toLowerCase()))
+    }
   },
   get: ({ focus = '' }) => ({
     description: 'System analysis prompt',

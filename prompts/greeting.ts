@@ -8,7 +8,10 @@ export default prompt({
   description: 'Generate a personalized greeting',
   arguments: {
     name: { description: 'Name of the person to greet', required: true },
-    style: { description: 'Greeting style (formal/casual)', complete: typed => STYLES.filter(style => style.startsWith(typed)) }
+    style: {
+      description: 'Greeting style (formal/casual)',
+      complete: typed => STYLES.filter(style => style.startsWith(typed))
+    }
   },
   get: ({ name, style = 'casual' }) => `Please greet ${name} in a ${style} style.`
 })

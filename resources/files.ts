@@ -9,7 +9,10 @@ type FileTypes = typeof import('../system/files/file-type.js')
 
 export default async function fileResources (fastify: FastifyInstance): Promise<void> {
   if (fastify.mcp.folders.length === 0) {
-    fastify.mcp.unavailable.set('file resources', 'no folders are served: name them with --root, see docs/built-in-tools.md')
+    fastify.mcp.unavailable.set(
+      'file resources',
+      'no folders are served: name them with --root, see docs/built-in-tools.md'
+    )
     return
   }
   // Loaded only if files are served, because the table of types is large; and at start, because Node.js never retries a
@@ -31,7 +34,12 @@ function filesOf (folder: Folder, types: FileTypes): Resource {
   })
 }
 
-async function read (folder: Folder, types: FileTypes, uri: string, signal: AbortSignal): Promise<ResourceContents[] | undefined> {
+async function read (
+  folder: Folder,
+  types: FileTypes,
+  uri: string,
+  signal: AbortSignal
+): Promise<ResourceContents[] | undefined> {
   const bytes = await folder.read(uri, signal)
   if (bytes === 'absent') return undefined
   if (bytes === 'unreadable') throw errors.fileUnreadable(uri)
@@ -40,7 +48,13 @@ async function read (folder: Folder, types: FileTypes, uri: string, signal: Abor
   return [{ uri, mimeType, ...(text === undefined ? { blob: bytes.toString('base64') } : { text }) }]
 }
 
-async function listFiles (folder: Folder, { typeByName }: FileTypes, after: string | undefined, size: number, signal: AbortSignal) {
+async function listFiles (
+  folder: Folder,
+  { typeByName }: FileTypes,
+  after: string | undefined,
+  size: number,
+  signal: AbortSignal
+) {
   return (await folder.list(after, size, signal)).map(({ uri, path, size }) => {
     const mimeType = typeByName(uri)
     return { uri, name: path, ...(mimeType === undefined ? {} : { mimeType }), size }

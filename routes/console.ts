@@ -6,7 +6,11 @@ import { securityHeaders } from './console/security-headers.js'
 import { serveFile, serveJson, servePage } from './console/serve.js'
 import { addRoutes, type Route } from './paths.js'
 
-export default fp(consoleRoutes, { name: 'patchbay-console-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-origin', 'patchbay-auth', 'patchbay-http-rate-limit'] })
+export default fp(consoleRoutes, {
+  name: 'patchbay-console-routes',
+  encapsulate: true,
+  dependencies: ['patchbay-mcp', 'patchbay-origin', 'patchbay-auth', 'patchbay-http-rate-limit']
+})
 
 export interface ConsoleOptions {
   /** The name of the gateway. */
@@ -30,10 +34,15 @@ const PAGE = 'index.html'
  * made at build, or of what the options say about the login; what the page shows, it gets from `/mcp` with the rights
  * of its user. Nothing of a request becomes the name of a file.
  */
-async function consoleRoutes (app: FastifyInstance, { name, base, oauth, isGuarded, hostPrefix, folders }: ConsoleOptions): Promise<void> {
+async function consoleRoutes (
+  app: FastifyInstance,
+  { name, base, oauth, isGuarded, hostPrefix, folders }: ConsoleOptions
+): Promise<void> {
   const found = listFiles(folders)
   if (found === undefined) {
-    app.log.warn('the console is not served, because its files are missing from this build; "npm run build" makes them, and option console turns this off')
+    app.log.warn(
+      'the console is not served, because its files are missing from this build; "npm run build" makes them, and option console turns this off'
+    )
     return
   }
   const headers = securityHeaders(oauth?.issuer)
@@ -46,7 +55,9 @@ async function consoleRoutes (app: FastifyInstance, { name, base, oauth, isGuard
   // it asks for a credential.
   const credential = !isGuarded ? 'none' : app.mcp.standalone ? 'asked' : 'maybe'
   add('/login.json', serveJson({ credential, ...(login && { oauth: login }) }, headers))
-  if (login !== undefined && oauth?.consoleClientId === undefined) add('/client.json', serveJson(clientMetadata(name, login), headers))
+  if (login !== undefined && oauth?.consoleClientId === undefined) {
+    add('/client.json', serveJson(clientMetadata(name, login), headers))
+  }
 
   function add (path: string, handler: Route['handler']): void {
     addRoutes(app, `/console${path}`, [{ method: 'GET', exposeHeadRoute: true, config: PUBLIC, handler }])

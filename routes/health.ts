@@ -3,7 +3,11 @@ import fp from 'fastify-plugin'
 import { ADMIN_SCOPE, grants, isUnauthenticated } from '../protocol/wire/identity.js'
 import { addRoutes } from './paths.js'
 
-export default fp(healthRoutes, { name: 'patchbay-health-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-origin'] })
+export default fp(healthRoutes, {
+  name: 'patchbay-health-routes',
+  encapsulate: true,
+  dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-origin']
+})
 
 /**
  * `/health`: any reply means that the process lives; 200, that it accepts calls. Under a Host that is not allowed, and
@@ -23,8 +27,22 @@ async function healthRoutes (app: FastifyInstance): Promise<void> {
       reply.header('cache-control', 'no-store')
       if (!ready) reply.code(503).header('retry-after', '1')
       if (mcp.isHostForeign(request) || isUnauthenticated(request.identity)) return { status, live: true, ready }
-      const details = upstreams && { upstreams: grants(request.identity, [ADMIN_SCOPE]) ? withDetails(upstreams) : upstreams }
-      return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, ...node, uptime, sessions, peers, ...details }
+      const details = upstreams && {
+        upstreams: grants(request.identity, [ADMIN_SCOPE]) ? withDetails(upstreams) : upstreams
+      }
+      return {
+        status,
+        ...(reason === undefined ? {} : { reason, parts }),
+        live: true,
+        ready,
+        name,
+        version,
+        ...node,
+        uptime,
+        sessions,
+        peers,
+        ...details
+      }
     }
   }])
   /**

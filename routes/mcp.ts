@@ -12,7 +12,19 @@ import { serveWebSocket, type WebSocketOptions } from '../transports/websocket/s
 import type { Route } from './paths.js'
 import { addViewRoutes } from './views.js'
 
-export default fp(mcpRoutes, { name: 'patchbay-mcp-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-auth', 'patchbay-node-calls', 'patchbay-connections', 'patchbay-event-streams', 'patchbay-sessions', 'patchbay-views'] })
+export default fp(mcpRoutes, {
+  name: 'patchbay-mcp-routes',
+  encapsulate: true,
+  dependencies: [
+    'patchbay-mcp',
+    'patchbay-auth',
+    'patchbay-node-calls',
+    'patchbay-connections',
+    'patchbay-event-streams',
+    'patchbay-sessions',
+    'patchbay-views'
+  ]
+})
 
 /** `/mcp`, and `/mcp/ALIAS` for one upstream: Streamable HTTP in every revision, and WebSocket. */
 async function mcpRoutes (app: FastifyInstance, options: WebSocketOptions): Promise<void> {
@@ -52,7 +64,11 @@ function getRoute ({ mcp }: FastifyInstance, options: WebSocketOptions): Omit<Ro
     handler: (request, reply) => { serveStream(mcp, request, reply).catch((error: Error) => reply.send(error)) },
     wsHandler: (socket, request) => {
       const { identity, raw } = request
-      serveWebSocket(mcp.dispatcher, { socket, rawSocket: raw.socket, identity, proxied: isProxied(raw.headers), view: viewOf(request) }, options)
+      serveWebSocket(
+        mcp.dispatcher,
+        { socket, rawSocket: raw.socket, identity, proxied: isProxied(raw.headers), view: viewOf(request) },
+        options
+      )
     }
   }
 }

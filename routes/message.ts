@@ -8,7 +8,19 @@ import { SseConnections } from '../transports/http/sse.js'
 import { viewOf } from '../transports/http/gateway.js'
 import { addViewRoutes } from './views.js'
 
-export default fp(messageRoutes, { name: 'patchbay-message-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-auth', 'patchbay-node-calls', 'patchbay-connections', 'patchbay-event-streams', 'patchbay-sessions', 'patchbay-views'] })
+export default fp(messageRoutes, {
+  name: 'patchbay-message-routes',
+  encapsulate: true,
+  dependencies: [
+    'patchbay-mcp',
+    'patchbay-auth',
+    'patchbay-node-calls',
+    'patchbay-connections',
+    'patchbay-event-streams',
+    'patchbay-sessions',
+    'patchbay-views'
+  ]
+})
 
 /**
  * `/message`, `/sse` and `/mcp/sse`, each also with the alias of an upstream: plain JSON-RPC, HTTP+SSE, and

@@ -4,7 +4,11 @@ import { httpErrors } from '../protocol/http/http-errors.js'
 import { grants, METRICS_SCOPE } from '../protocol/wire/identity.js'
 import { addRoutes } from './paths.js'
 
-export default fp(metricsRoutes, { name: 'patchbay-metrics-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-metrics', 'patchbay-auth'] })
+export default fp(metricsRoutes, {
+  name: 'patchbay-metrics-routes',
+  encapsulate: true,
+  dependencies: ['patchbay-mcp', 'patchbay-metrics', 'patchbay-auth']
+})
 
 export interface MetricsOptions {
   /** Makes the value of `WWW-Authenticate` for a caller that lacks a scope. */

@@ -11,12 +11,18 @@ export interface Route extends RouteOptions { method: HTTPMethods }
  * host's, but for the routes themselves: Fastify throws where both have one.
  */
 export function addRoutes (app: FastifyInstance, path: string, routes: Array<Omit<Route, 'url'>>): void {
-  const served = routes.flatMap(({ method, exposeHeadRoute }) => exposeHeadRoute === true ? [method, 'HEAD' as const] : [method])
+  const served = routes.flatMap(({ method, exposeHeadRoute }) =>
+    exposeHeadRoute === true ? [method, 'HEAD' as const] : [method]
+  )
   for (const route of routes) app.route({ exposeHeadRoute: false, ...route, url: path, schema: hidden() })
   refuseOtherMethods(app, path, served)
   if (ignoresTrailingSlash(app)) return
   const alias = `${path}/`
-  for (const route of routes) if (!isTaken(app, route.method, alias)) app.route({ exposeHeadRoute: false, ...route, url: alias, schema: hidden() })
+  for (const route of routes) {
+    if (!isTaken(app, route.method, alias)) {
+      app.route({ exposeHeadRoute: false, ...route, url: alias, schema: hidden() })
+    }
+  }
   refuseOtherMethods(app, alias, served)
 }
 
@@ -45,7 +51,8 @@ function refuseOtherMethods (app: FastifyInstance, url: string, served: HTTPMeth
 }
 
 /** True when the application has a route of that method at that path already, whatever its parameters are called. */
-export const isTaken = (app: FastifyInstance, method: HTTPMethods, url: string): boolean => app.hasRoute({ method, url: app.prefix + url })
+export const isTaken = (app: FastifyInstance, method: HTTPMethods, url: string): boolean =>
+  app.hasRoute({ method, url: app.prefix + url })
 
 function ignoresTrailingSlash ({ initialConfig: { ignoreTrailingSlash, routerOptions } }: FastifyInstance): boolean {
   return ignoreTrailingSlash === true || routerOptions?.ignoreTrailingSlash === true

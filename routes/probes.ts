@@ -2,9 +2,17 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { addRoutes, isTaken } from './paths.js'
 
-export default fp(probeRoutes, { name: 'patchbay-probe-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-origin', 'patchbay-http-rate-limit'] })
+export default fp(probeRoutes, {
+  name: 'patchbay-probe-routes',
+  encapsulate: true,
+  dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-origin', 'patchbay-http-rate-limit']
+})
 
-const PROBE = { method: 'GET', exposeHeadRoute: true, config: { always: true, public: true, anyHost: true, uncounted: true } } as const
+const PROBE = {
+  method: 'GET',
+  exposeHeadRoute: true,
+  config: { always: true, public: true, anyHost: true, uncounted: true }
+} as const
 
 /**
  * `/livez` is answered as long as the process can answer, whatever else does not work; the status of `/readyz` says
@@ -21,6 +29,8 @@ async function probeRoutes (app: FastifyInstance): Promise<void> {
 
   function add (path: string, answer: (reply: FastifyReply) => Promise<void>): void {
     if (isTaken(app, 'GET', path)) return
-    addRoutes(app, path, [{ ...PROBE, handler: async (_request, reply) => await answer(reply.header('cache-control', 'no-store')) }])
+    addRoutes(app, path, [
+      { ...PROBE, handler: async (_request, reply) => await answer(reply.header('cache-control', 'no-store')) }
+    ])
   }
 }

@@ -3,7 +3,11 @@ import fp from 'fastify-plugin'
 import { httpErrors } from '../protocol/http/http-errors.js'
 import { hidden, isTaken } from './paths.js'
 
-export default fp(rootRoute, { name: 'patchbay-root-route', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-origin', 'patchbay-http-rate-limit'] })
+export default fp(rootRoute, {
+  name: 'patchbay-root-route',
+  encapsulate: true,
+  dependencies: ['patchbay-mcp', 'patchbay-origin', 'patchbay-http-rate-limit']
+})
 
 /**
  * Leads a browser from `/` to the console, by a path relative to the root: a proxy may serve both below another one.
@@ -19,7 +23,10 @@ async function rootRoute (app: FastifyInstance, { consolePath }: { consolePath: 
     config: { always: true, public: true, uncounted: true },
     handler: async ({ method, headers: { accept = '' } }, reply) => {
       if (!accept.includes('text/html')) throw httpErrors.notFound(method, '/', consolePath)
-      await reply.code(302).headers({ location: `${consolePath.slice(1)}/`, 'cache-control': 'no-store', vary: 'Accept' }).send()
+      await reply
+        .code(302)
+        .headers({ location: `${consolePath.slice(1)}/`, 'cache-control': 'no-store', vary: 'Accept' })
+        .send()
     }
   })
 }

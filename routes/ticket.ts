@@ -3,7 +3,11 @@ import fp from 'fastify-plugin'
 import { httpErrors } from '../protocol/http/http-errors.js'
 import { addRoutes } from './paths.js'
 
-export default fp(ticketRoutes, { name: 'patchbay-ticket-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-auth'] })
+export default fp(ticketRoutes, {
+  name: 'patchbay-ticket-routes',
+  encapsulate: true,
+  dependencies: ['patchbay-mcp', 'patchbay-auth']
+})
 
 /**
  * `POST /ticket`: a credential for one GET or WebSocket of the same caller, for browsers, which cannot set a header

@@ -12,7 +12,13 @@ export function addViewRoutes (app: FastifyInstance, path: string, routes: Array
   addRoutes(app, path, routes)
   const url = `${path}/:${VIEW_PARAMETER}`
   const free = routes.filter(({ method }) => !isTaken(app, method, url))
-  if (free.length > 0) addRoutes(app, url, free.map(route => ({ ...route, onRequest: [checkView(app), route.onRequest ?? []].flat() })))
+  if (free.length > 0) {
+    addRoutes(
+      app,
+      url,
+      free.map(route => ({ ...route, onRequest: [checkView(app), route.onRequest ?? []].flat() }))
+    )
+  }
 }
 
 function checkView ({ mcp: { views } }: FastifyInstance): onRequestHookHandler {

@@ -13,13 +13,20 @@ export interface ResourceOptions {
   endpoint: string
 }
 
-export default fp(wellKnownRoutes, { name: 'patchbay-well-known-routes', encapsulate: true, dependencies: ['patchbay-mcp'] })
+export default fp(wellKnownRoutes, {
+  name: 'patchbay-well-known-routes',
+  encapsulate: true,
+  dependencies: ['patchbay-mcp']
+})
 
 /**
  * `/.well-known/oauth-protected-resource`, alone and followed by the path of the endpoint or of one of its views: which
  * authorization server issues tokens for it.
  */
-async function wellKnownRoutes (app: FastifyInstance, { issuer, resource, scopes = DEFAULT_SCOPES, endpoint }: ResourceOptions): Promise<void> {
+async function wellKnownRoutes (
+  app: FastifyInstance,
+  { issuer, resource, scopes = DEFAULT_SCOPES, endpoint }: ResourceOptions
+): Promise<void> {
   const metadata = metadataOf(resource, issuer, scopes)
   const route: Omit<Route, 'url'> = { method: 'GET', config: { public: true }, handler: async () => metadata }
   const [root = '', ...paths] = metadataPaths(resource, endpoint, app.prefix).map(literal)

@@ -1,4 +1,5 @@
-// Builds build/ and dist/. With --if-needed, only if a source changed since the last build that succeeded; with --clean, nothing of former builds stays in dist/.
+// Builds build/ and dist/. With --if-needed, only if a source changed since the last build that succeeded; with
+// --clean, nothing of former builds stays in dist/.
 import { spawnSync } from 'node:child_process'
 import { rmSync, utimesSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +8,13 @@ import { beginBuild, digestOf, endBuild, isCurrent, lockBuild } from './bundle/l
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const TSC = 'node_modules/typescript7/bin/tsc'
 const MEMORY = ['--incremental', '--tsBuildInfoFile']
-const STEPS = [['scripts/prune-build.mjs'], [TSC, ...MEMORY, 'build/tsc.tsbuildinfo'], [TSC, '-p', 'console', ...MEMORY, 'build/console.tsbuildinfo'], ['scripts/bundle.mjs'], ['scripts/copy-types.mjs']]
+const STEPS = [
+  ['scripts/prune-build.mjs'],
+  [TSC, ...MEMORY, 'build/tsc.tsbuildinfo'],
+  [TSC, '-p', 'console', ...MEMORY, 'build/console.tsbuildinfo'],
+  ['scripts/bundle.mjs'],
+  ['scripts/copy-types.mjs']
+]
 const [ifNeeded, clean] = ['--if-needed', '--clean'].map(flag => process.argv.includes(flag))
 
 if (!ifNeeded || !isCurrent(ROOT, digestOf(ROOT))) build()

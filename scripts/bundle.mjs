@@ -8,10 +8,12 @@ import { licenses } from './bundle/licenses.mjs'
 import { fileOf, LATE, standIns } from './bundle/stand-ins.mjs'
 
 /** Bundled CommonJS packages call `require`. */
-const REQUIRE = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
+const REQUIRE =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
 
 /** Loads Ajv for the dialect that is asked for. */
-const AJV = "module.exports = { 'draft-07': () => require('ajv').default, '2020-12': () => require('ajv/dist/2020.js').default }"
+const AJV =
+  "module.exports = { 'draft-07': () => require('ajv').default, '2020-12': () => require('ajv/dist/2020.js').default }"
 
 /** The build of jsonc-parser whose imports a bundler sees. */
 const JSONC_PARSER = "export * from './node_modules/jsonc-parser/lib/esm/main.js'"
@@ -42,7 +44,10 @@ const made = await Promise.all([
   buildConsole(),
   build({
     ...shared,
-    entryPoints: [{ in: 'cli.ts', out: 'cli' }, { in: 'app.ts', out: 'app' }],
+    entryPoints: [
+      { in: 'cli.ts', out: 'cli' },
+      { in: 'app.ts', out: 'app' }
+    ],
     outdir: 'dist',
     format: 'esm',
     splitting: true,
@@ -51,20 +56,57 @@ const made = await Promise.all([
     plugins: [standIns]
   }),
   // Apart, since what it shares with the others would be one more file for every start.
-  build({ ...shared, entryPoints: ['loader/module-hooks.ts'], outfile: 'dist/module-hooks.js', format: 'esm', external: ['@swc/wasm-typescript'] }),
+  build({
+    ...shared,
+    entryPoints: ['loader/module-hooks.ts'],
+    outfile: 'dist/module-hooks.js',
+    format: 'esm',
+    external: ['@swc/wasm-typescript']
+  }),
   build({ ...common, entryPoints: LATE.map(name => ({ in: name, out: fileOf(name) })), outdir: 'dist/late' }),
   build({ ...common, stdin: { contents: AJV, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/ajv.cjs' }),
-  build({ ...common, stdin: { contents: JSONC_PARSER, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/jsonc-parser.cjs' }),
-  build({ ...common, stdin: { contents: REDIS, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/redis-client.cjs' }),
+  build({
+    ...common,
+    stdin: { contents: JSONC_PARSER, resolveDir: shared.absWorkingDir },
+    outfile: 'dist/late/jsonc-parser.cjs'
+  }),
+  build({
+    ...common,
+    stdin: { contents: REDIS, resolveDir: shared.absWorkingDir },
+    outfile: 'dist/late/redis-client.cjs'
+  }),
   build({ ...common, stdin: { contents: UNDICI, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/undici.cjs' }),
   // These two find their programs and libraries in the folder above their own.
-  build({ ...shared, entryPoints: ['clipboardy'], outfile: 'dist/late/clipboardy.js', format: 'esm', banner: { js: REQUIRE } }),
-  build({ ...common, entryPoints: [{ in: 'node_modules/@photostructure/sqlite/dist/index.cjs', out: 'index' }], outdir: 'dist/sqlite' })
+  build({
+    ...shared,
+    entryPoints: ['clipboardy'],
+    outfile: 'dist/late/clipboardy.js',
+    format: 'esm',
+    banner: { js: REQUIRE }
+  }),
+  build({
+    ...common,
+    entryPoints: [{ in: 'node_modules/@photostructure/sqlite/dist/index.cjs', out: 'index' }],
+    outdir: 'dist/sqlite'
+  })
 ])
 // Deleted first: a library that a process has loaded must not be overwritten.
-for (const name of ['fallbacks', 'prebuilds', 'types']) rmSync(new URL(`dist/${name}`, root), { recursive: true, force: true })
+for (const name of ['fallbacks', 'prebuilds', 'types']) {
+  rmSync(new URL(`dist/${name}`, root), { recursive: true, force: true })
+}
 cpSync(new URL('node_modules/clipboardy/fallbacks', root), new URL('dist/fallbacks', root), { recursive: true })
-cpSync(new URL('node_modules/@photostructure/sqlite/prebuilds', root), new URL('dist/prebuilds', root), { recursive: true })
-writeFileSync(new URL('dist/LICENSES.txt', root), licenses(made.flatMap(({ metafile: { inputs } }) => Object.keys(inputs))))
-// The folder may hold files of the bundle before, which scripts/build.mjs deletes after the next one: a gateway that runs may load them yet.
-noteFiles(shared.absWorkingDir, made.flatMap(({ metafile: { outputs }, files = Object.keys(outputs) }) => files.map(file => file.replace(/^dist\//, ''))))
+cpSync(new URL('node_modules/@photostructure/sqlite/prebuilds', root), new URL('dist/prebuilds', root), {
+  recursive: true
+})
+writeFileSync(
+  new URL('dist/LICENSES.txt', root),
+  licenses(made.flatMap(({ metafile: { inputs } }) => Object.keys(inputs)))
+)
+// The folder may hold files of the bundle before, which scripts/build.mjs deletes after the next one: a gateway that
+// runs may load them yet.
+noteFiles(
+  shared.absWorkingDir,
+  made.flatMap(({ metafile: { outputs }, files = Object.keys(outputs) }) =>
+    files.map(file => file.replace(/^dist\//, ''))
+  )
+)

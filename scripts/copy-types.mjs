@@ -14,10 +14,17 @@ function copy (file) {
   const target = new URL(file.href.slice(FROM.href.length), TO)
   mkdirSync(new URL('.', target), { recursive: true })
   writeFileSync(target, text.split('\n').map(tolerant).join('\n'))
-  for (const [, path] of text.matchAll(/(?:from|import|import\() ?['"](\.[^'"]+)\.js['"]/g)) copy(new URL(`${path}.d.ts`, file))
+  for (const [, path] of text.matchAll(/(?:from|import|import\() ?['"](\.[^'"]+)\.js['"]/g)) {
+    copy(new URL(`${path}.d.ts`, file))
+  }
 }
 
-/** Fastify is an optional peer, which authors of tools do not need. Where it is not installed, what it declares is `any` and not an error. */
+/**
+ * Fastify is an optional peer, which authors of tools do not need. Where it is not installed, what it declares is `any`
+ * and not an error.
+ */
 function tolerant (line) {
-  return /(from|import\(|declare module) ?['"]fastify['"]/.test(line) ? `// @ts-ignore Fastify may not be installed.\n${line}` : line
+  return /(from|import\(|declare module) ?['"]fastify['"]/.test(line)
+    ? `// @ts-ignore Fastify may not be installed.\n${line}`
+    : line
 }

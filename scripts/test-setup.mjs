@@ -1,4 +1,5 @@
-// Installs the programs that tests need and this machine lacks, if that is possible without a password. With TEST_INSTALL=no it only names them.
+// Installs the programs that tests need and this machine lacks, if that is possible without a password. With
+// TEST_INSTALL=no it only names them.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -27,7 +28,10 @@ export function pathOf (program) {
   return (process.env.PATH ?? '').split(delimiter).map(folder => join(folder, program)).find(isExecutable)
 }
 
-/** Installs what is missing. What cannot be installed is named on standard error, and the tests that need it are skipped. */
+/**
+ * Installs what is missing. What cannot be installed is named on standard error, and the tests that need it are
+ * skipped.
+ */
 export function prepare () {
   const wanted = missing()
   if (wanted.length === 0) return
@@ -56,9 +60,17 @@ function privileges () {
 /** The error text of a command; undefined if it succeeded. */
 function run ([command, ...args]) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  const { status, error, stdout, stderr } = spawnSync(command, args, { env, encoding: 'utf8', timeout: TIMEOUT, stdio: ['ignore', 'pipe', 'pipe'] })
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    env,
+    encoding: 'utf8',
+    timeout: TIMEOUT,
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
   if (status === 0) return undefined
-  return [`${[command, ...args].join(' ')} failed${error === undefined ? '' : ` (${error.message})`}`, stdout, stderr].filter(Boolean).join('\n').trim()
+  return [`${[command, ...args].join(' ')} failed${error === undefined ? '' : ` (${error.message})`}`, stdout, stderr]
+    .filter(Boolean)
+    .join('\n')
+    .trim()
 }
 
 function complaint (left, trouble) {

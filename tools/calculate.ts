@@ -16,11 +16,18 @@ export default tool({
   title: 'Calculator',
   description: 'Perform arithmetic operations',
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-  input: Type.Object({
-    operation: Type.Unsafe<Operation>({ type: 'string', enum: Object.keys(OPERATIONS), description: 'What to do with the two numbers' }),
-    a: Type.Number({ description: 'First operand' }),
-    b: Type.Number({ description: 'Second operand' })
-  }, { additionalProperties: false }),
+  input: Type.Object(
+    {
+      operation: Type.Unsafe<Operation>({
+        type: 'string',
+        enum: Object.keys(OPERATIONS),
+        description: 'What to do with the two numbers'
+      }),
+      a: Type.Number({ description: 'First operand' }),
+      b: Type.Number({ description: 'Second operand' })
+    },
+    { additionalProperties: false }
+  ),
   output: Type.Object({ result: Type.Number() }),
   text: ({ result }, { operation, a, b }) => `${a} ${OPERATIONS[operation].sign} ${b} = ${result}`,
   run: ({ operation, a, b }) => {

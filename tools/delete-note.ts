@@ -11,25 +11,34 @@ const Confirmation = {
 }
 
 export default async function deleteNote ({ mcp: { tools, notes } }: FastifyInstance): Promise<void> {
-  tools.add(tool({
-    name: 'delete_note',
-    title: 'Delete a note',
-    scopes: ['notes:write'],
-    description: 'Delete a note, after the user has confirmed it',
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-    input: Type.Object({
-      id: Type.String({ description: 'The id of the note' }),
-      confirm: Type.Optional(Type.Boolean({ description: 'That the user wants it; counts only where the client cannot ask the user itself' }))
-    }, { additionalProperties: false }),
-    output: Type.Object({ id: Type.String(), deleted: Type.Boolean() }),
-    text: ({ id, deleted }) => deleted ? `Note ${id} deleted` : `Note ${id} was kept`,
-    run: async ({ id, confirm = false }, call) => {
-      const note = await notes.get(call.principal, id) ?? missing(id)
-      if (!await isConfirmed(call, id, note.content, confirm)) return { id, deleted: false }
-      // Another client may have deleted it while the user was asked.
-      return await notes.delete(call.principal, id) ? { id, deleted: true } : missing(id)
-    }
-  }))
+  tools.add(
+    tool({
+      name: 'delete_note',
+      title: 'Delete a note',
+      scopes: ['notes:write'],
+      description: 'Delete a note, after the user has confirmed it',
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+      input: Type.Object(
+        {
+          id: Type.String({ description: 'The id of the note' }),
+          confirm: Type.Optional(
+            Type.Boolean({
+              description: 'That the user wants it; counts only where the client cannot ask the user itself'
+            })
+          )
+        },
+        { additionalProperties: false }
+      ),
+      output: Type.Object({ id: Type.String(), deleted: Type.Boolean() }),
+      text: ({ id, deleted }) => (deleted ? `Note ${id} deleted` : `Note ${id} was kept`),
+      run: async ({ id, confirm = false }, call) => {
+        const note = (await notes.get(call.principal, id)) ?? missing(id)
+        if (!(await isConfirmed(call, id, note.content, confirm))) return { id, deleted: false }
+        // Another client may have deleted it while the user was asked.
+        return (await notes.delete(call.principal, id)) ? { id, deleted: true } : missing(id)
+      }
+    })
+  )
 }
 
 function missing (id: string): never {
@@ -39,10 +48,17 @@ function missing (id: string): never {
 /** Asks the user if the client supports that; only otherwise may the model confirm in the arguments. */
 async function isConfirmed (call: Call, id: string, content: string, confirm: boolean): Promise<boolean> {
   if (call.can('elicitation/create')) {
-    const { action, content: given } = await call.elicit('confirm', { message: `Delete note ${id}? ${excerpt(content)}`, requestedSchema: Confirmation })
+    const { action, content: given } = await call.elicit('confirm', {
+      message: `Delete note ${id}? ${excerpt(content)}`,
+      requestedSchema: Confirmation
+    })
     return action === 'accept' && given?.confirm === true
   }
-  if (!confirm) throw new ToolError(`This client cannot ask the user: call delete_note again with "confirm": true once the user has agreed to delete note ${id}`)
+  if (!confirm) {
+    throw new ToolError(
+      `This client cannot ask the user: call delete_note again with "confirm": true once the user has agreed to delete note ${id}`
+    )
+  }
   return true
 }
 

@@ -7,10 +7,17 @@ interface Shown { stdout: string, stderr: string, truncated: boolean, failure?: 
 
 const SIGN_OF_LIFE = 1_000
 
-const Input = Type.Object({
-  command: Type.String({ description: 'The name of a command' }),
-  args: Type.Optional(Type.Array(Type.String({ maxLength: 8_192 }), { description: 'Its arguments; they reach the program as they are' }))
-}, { additionalProperties: false })
+const Input = Type.Object(
+  {
+    command: Type.String({ description: 'The name of a command' }),
+    args: Type.Optional(
+      Type.Array(Type.String({ maxLength: 8_192 }), {
+        description: 'Its arguments; they reach the program as they are'
+      })
+    )
+  },
+  { additionalProperties: false }
+)
 
 const Output = Type.Object({
   exitCode: Type.Union([Type.Integer(), Type.Null()]),
@@ -24,7 +31,10 @@ const Output = Type.Object({
 export default async function executeCommand (fastify: FastifyInstance): Promise<void> {
   const { mcp: { commands } } = fastify
   if (commands.names.length === 0) {
-    fastify.mcp.unavailable.set('execute_command', 'no programs are listed: set option commands, see docs/built-in-tools.md')
+    fastify.mcp.unavailable.set(
+      'execute_command',
+      'no programs are listed: set option commands, see docs/built-in-tools.md'
+    )
     return
   }
   fastify.mcp.tools.add(tool({
@@ -39,13 +49,19 @@ export default async function executeCommand (fastify: FastifyInstance): Promise
     text: showOutput,
     run: async ({ command, args = [] }, call) => {
       commands.admit(call)
-      return await reporting(call, async onOutput => await commands.run(command, args, { signal: call.signal, onOutput }))
+      return await reporting(
+        call,
+        async onOutput => await commands.run(command, args, { signal: call.signal, onOutput })
+      )
     }
   }))
 }
 
 /** Reports output as progress, and a program that writes nothing as alive; its own timeout ends it. */
-async function reporting<T> (call: Call, work: (onOutput: (bytes: number, text: string) => void) => Promise<T>): Promise<T> {
+async function reporting<T> (
+  call: Call,
+  work: (onOutput: (bytes: number, text: string) => void) => Promise<T>
+): Promise<T> {
   let written = 0
   const alive = setInterval(() => call.progress(written), SIGN_OF_LIFE).unref()
   try {

@@ -35,6 +35,12 @@ function explain (given: Record<string, unknown>, why: string): string {
 
 /** A clipboard would cut the text at a NUL, and replace a lone surrogate. */
 function checkFaithful (text: string): void {
-  if (text.includes('\0')) throw errors.wrongArguments('text contains a NUL character (U+0000), which a clipboard cannot hold')
-  if (/\p{Surrogate}/u.test(text)) throw errors.wrongArguments('text contains half of a surrogate pair, which is no character; send well-formed Unicode')
+  if (text.includes('\0')) {
+    throw errors.wrongArguments('text contains a NUL character (U+0000), which a clipboard cannot hold')
+  }
+  if (/\p{Surrogate}/u.test(text)) {
+    throw errors.wrongArguments(
+      'text contains half of a surrogate pair, which is no character; send well-formed Unicode'
+    )
+  }
 }

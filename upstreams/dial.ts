@@ -5,7 +5,10 @@ import type { ChildDialer, ChildOptions } from './supervision/child-dial.js'
 
 export interface Dialer {
   readonly dial: Dial
-  /** Lines that the process which was started last wrote for people, with secrets that may be in them; empty where none was started. */
+  /**
+   * Lines that the process which was started last wrote for people, with secrets that may be in them; empty where none
+   * was started.
+   */
   lastLines (count: number): readonly string[]
 }
 
@@ -15,7 +18,10 @@ export interface DialOptions extends ChildOptions {
   readonly maxPings: number
 }
 
-/** How a configured server is dialled. Its transport is loaded when it is dialled for the first time. `onLine` gets what its processes write for people. */
+/**
+ * How a configured server is dialled. Its transport is loaded when it is dialled for the first time. `onLine` gets what
+ * its processes write for people.
+ */
 export function dialerOf ({ address }: ServerEntry, options: DialOptions, onLine?: (line: string) => void): Dialer {
   if (address.kind !== 'stdio') return { dial: dialAddress(address, options), lastLines: () => [] }
   let child: ChildDialer | undefined
@@ -31,8 +37,28 @@ export function dialerOf ({ address }: ServerEntry, options: DialOptions, onLine
 
 function dialAddress (address: Exclude<ServerEntry['address'], { kind: 'stdio' }>, options: DialOptions): Dial {
   return async (events, signal) => {
-    const { maxUpstreamMessage: maxMessage, maxUpstreamValues, maxUpstreamListValues, replies, maxUpstreamSockets: connections, maxUpstreamQueue: maxQueue, maxUpstreamUnasked: maxUnasked, heartbeat, maxPings } = options
+    const {
+      maxUpstreamMessage: maxMessage,
+      maxUpstreamValues,
+      maxUpstreamListValues,
+      replies,
+      maxUpstreamSockets: connections,
+      maxUpstreamQueue: maxQueue,
+      maxUpstreamUnasked: maxUnasked,
+      heartbeat,
+      maxPings
+    } = options
     const { dialUrl } = await import('../transports/client/dial-url.js')
-    return await dialUrl(address.kind, address, { maxMessage, limits: upstreamLimits(maxUpstreamValues), listLimits: upstreamLimits(maxUpstreamListValues, 'maxUpstreamListValues'), replies, maxUnasked, connections, maxQueue, heartbeat, maxPings })(events, signal)
+    return await dialUrl(address.kind, address, {
+      maxMessage,
+      limits: upstreamLimits(maxUpstreamValues),
+      listLimits: upstreamLimits(maxUpstreamListValues, 'maxUpstreamListValues'),
+      replies,
+      maxUnasked,
+      connections,
+      maxQueue,
+      heartbeat,
+      maxPings
+    })(events, signal)
   }
 }

@@ -10,14 +10,17 @@ const MAX_HOPS = 1_000
 const MAX_LENGTH = 64
 
 /**
- * An upstream that lists what this gateway lists of it. A hop is a gateway and one of its upstreams; the ids of the hops that entries came over go with every
- * list from gateway to gateway, so that a gateway that gets the id of the very hop that it reads over is part of a ring.
+ * An upstream that lists what this gateway lists of it. A hop is a gateway and one of its upstreams; the ids of the
+ * hops that entries came over go with every list from gateway to gateway, so that a gateway that gets the id of the
+ * very hop that it reads over is part of a ring.
  */
 export class RingFound extends Error {
   override readonly name = 'RingFound'
 
   constructor () {
-    super('it is a Patchbay gateway that has this gateway as an upstream (directly or through others); remove one of them from the configuration of the other')
+    super(
+      'it is a Patchbay gateway that has this gateway as an upstream (directly or through others); remove one of them from the configuration of the other'
+    )
   }
 }
 
@@ -35,7 +38,8 @@ export function hopsIn (result: Readonly<Params>): readonly string[] | undefined
 }
 
 /** Joins hops of one upstream; those that are too many are left out. */
-export const joinHops = (...groups: ReadonlyArray<readonly string[]>): readonly string[] => [...new Set(groups.flat())].slice(0, MAX_HOPS)
+export const joinHops = (...groups: ReadonlyArray<readonly string[]>): readonly string[] =>
+  [...new Set(groups.flat())].slice(0, MAX_HOPS)
 
 /** The hops that what is shown of one upstream may have come over. */
 export class HopsOfUpstream {
@@ -57,12 +61,18 @@ export class HopsOfUpstream {
     return this.#behind
   }
 
-  /** Adds the hops of a handshake, undefined for a server of others: lists that were read earlier are shown for a while after it. */
+  /**
+   * Adds the hops of a handshake, undefined for a server of others: lists that were read earlier are shown for a while
+   * after it.
+   */
   connect (hops: readonly string[] | undefined): void {
     this.#behind = hops === undefined ? undefined : joinHops(hops, this.#behind ?? [])
   }
 
-  /** Replaces the hops by those of lists that were read, unless these have none. False if the upstream is part of a ring. */
+  /**
+   * Replaces the hops by those of lists that were read, unless these have none. False if the upstream is part of a
+   * ring.
+   */
   take (hops: readonly string[]): boolean {
     if (hops.includes(this.#own)) return false
     if (this.#behind !== undefined && hops.length > 0) this.#behind = hops

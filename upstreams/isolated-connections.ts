@@ -71,9 +71,15 @@ export class IsolatedConnections {
     const own = [...this.#all.values()].filter(isolated => isolated.caller === caller).length
     const hasShare = own > 0 && 2 * (own + 1) > max - (this.#all.size - own)
     if (hasShare && !this.#removeUnused(caller)) {
-      throw refuse(`this caller uses ${own} connections of its own already, and others need theirs; end a session, or wait for a call (limit maxUpstreamConnections)`)
+      throw refuse(
+        `this caller uses ${own} connections of its own already, and others need theirs; end a session, or wait for a call (limit maxUpstreamConnections)`
+      )
     }
-    if (this.#all.size >= max && !this.#removeUnused()) throw refuse(`all connections that callers may have of their own, ${max}, are in use (limit maxUpstreamConnections)`)
+    if (this.#all.size >= max && !this.#removeUnused()) {
+      throw refuse(
+        `all connections that callers may have of their own, ${max}, are in use (limit maxUpstreamConnections)`
+      )
+    }
   }
 
   /** Ends the one that was not used for the longest time, of one caller or of all; false when all are in use. */
@@ -94,15 +100,22 @@ export class IsolatedConnections {
   }
 }
 
-/** Who shares a connection with a call: `undefined` for all callers, a principal, or the session or connection of the client. */
+/**
+ * Who shares a connection with a call: `undefined` for all callers, a principal, or the session or connection of the
+ * client.
+ */
 type IsolationKey = string | Peer | undefined
 
 /**
- * By the entry's `isolate`. A stateless HTTP request, or one of `POST /message`, belongs to no session, so its principal stands for that: a
- * process for each request would be cheap to ask for and dear to give. All anonymous callers are one principal.
+ * By the entry's `isolate`. A stateless HTTP request, or one of `POST /message`, belongs to no session, so its
+ * principal stands for that: a process for each request would be cheap to ask for and dear to give. All anonymous
+ * callers are one principal.
  */
-export function isolationKey (isolate: ServerEntry['isolate'], { peer, principal, revision }: Pick<Call, 'peer' | 'principal' | 'revision'>): IsolationKey {
+export function isolationKey (
+  isolate: ServerEntry['isolate'],
+  { peer, principal, revision }: Pick<Call, 'peer' | 'principal' | 'revision'>
+): IsolationKey {
   if (isolate === 'none') return undefined
   const hasSession = peer.channel !== undefined && (!revision.stateless || peer.transport !== 'http')
-  return isolate === 'session' && hasSession ? peer : principal ?? ''
+  return isolate === 'session' && hasSession ? peer : (principal ?? '')
 }

@@ -13,25 +13,33 @@ declare module '../plugins/core/mcp.js' {
   interface Mcp {
     /** Other MCP servers behind this gateway. */
     upstreams: {
-      /** Reads the servers that options name, without using them. Those with mistakes are left out. Throws an OptionsError where a whole file cannot be used. */
+      /**
+       * Reads the servers that options name, without using them. Those with mistakes are left out. Throws an
+       * OptionsError where a whole file cannot be used.
+       */
       read: (options: UpstreamSources) => Promise<ReadEntries>
       /** The servers whose program cannot be started, by alias, and why. Nothing is started. */
       missingPrograms: (entries: readonly ServerEntry[]) => Promise<Array<[alias: string, why: string]>>
       /** Sentences about what would be better written otherwise, though nothing is wrong. */
       adviceOn: (entries: readonly ServerEntry[]) => Promise<string[]>
       /**
-       * Takes over a configuration. Servers whose entry did not change run on; others are ended or started, which is not waited for. Those that are left out
-       * are named in the log and in `/health`.
+       * Takes over a configuration. Servers whose entry did not change run on; others are ended or started, which is
+       * not waited for. Those that are left out are named in the log and in `/health`.
        */
       configure: (entries: readonly ServerEntry[], leftOut?: readonly LeftOut[]) => Promise<void>
       /** Makes `configure` start no server from now on, for a gateway that is only checked. */
       hold: () => void
       status: () => UpstreamStatus[]
-      /** The servers that the latest configuration has, and that are left out because of mistakes in it. Not those that stay as they were. */
+      /**
+       * The servers that the latest configuration has, and that are left out because of mistakes in it. Not those that
+       * stay as they were.
+       */
       leftOut: () => readonly LeftOut[]
       /** Lists the changes in the lists of a server before they were served. */
       repairs: (alias: string) => Repair[]
-      /** Starts a server, if need be, and settles when its lists were read. Rejects if that failed: `status` says why. */
+      /**
+       * Starts a server, if need be, and settles when its lists were read. Rejects if that failed: `status` says why.
+       */
       readLists: (alias: string, signal: AbortSignal) => Promise<void>
       get: (alias: string) => Upstream | undefined
     }
@@ -48,21 +56,29 @@ export default fp(async (fastify, options: UpstreamOptions) => {
 
   mcp.provide('upstreams', {
     read: async sources => {
-      if (Object.keys(sources.mcpServers).length === 0 && sources.mcpConfig.length === 0) return { entries: [], leftOut: [], warnings: [], files: [] }
+      if (Object.keys(sources.mcpServers).length === 0 && sources.mcpConfig.length === 0) {
+        return { entries: [], leftOut: [], warnings: [], files: [] }
+      }
       const { readEntries } = await import('./config/read-entries.js')
       return await readEntries(sources, processSurroundings())
     },
-    missingPrograms: async entries => (await import('./supervision/child-dial.js')).missingPrograms(entries, options.upstreamProxies),
+    missingPrograms: async entries =>
+      (await import('./supervision/child-dial.js')).missingPrograms(entries, options.upstreamProxies),
     adviceOn: async entries => (await import('./lists/offers/names.js')).adviceOnNames(entries),
     configure: async (entries, leftOut = []) => {
       if (isHeld) return
       notUsed = leftOut.filter(({ alias }) => !entries.some(entry => entry.alias === alias))
       reportLeftOut(fastify, leftOut, entries)
       if (loading === undefined && entries.length === 0) return
-      await (loading ??= load().catch((error: unknown) => { loading = undefined; throw error }))
+      await (loading ??= load().catch((error: unknown) => {
+        loading = undefined
+        throw error
+      }))
       await upstreams?.configure(entries)
     },
-    hold: () => { isHeld = true },
+    hold: () => {
+      isHeld = true
+    },
     status: () => upstreams?.status() ?? [],
     leftOut: () => notUsed,
     repairs: alias => upstreams?.repairs(alias) ?? [],
@@ -77,8 +93,16 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   })
 
   async function load (): Promise<void> {
-    const [{ Upstreams }, { dialerOf }, { ReplyBudget }] = await Promise.all([import('./upstreams.js'), import('./dial.js'), import('../transports/client/reply-budget.js')])
-    const replies = new ReplyBudget(options.maxUpstreamBytes, options.maxAllUpstreamBytes, () => mcp.dispatcher.backlogs.waiting + unreadBytes(mcp.connections?.replies))
+    const [{ Upstreams }, { dialerOf }, { ReplyBudget }] = await Promise.all([
+      import('./upstreams.js'),
+      import('./dial.js'),
+      import('../transports/client/reply-budget.js')
+    ])
+    const replies = new ReplyBudget(
+      options.maxUpstreamBytes,
+      options.maxAllUpstreamBytes,
+      () => mcp.dispatcher.backlogs.waiting + unreadBytes(mcp.connections?.replies)
+    )
     upstreams = new Upstreams({
       clientInfo: mcp.dispatcher.server.info,
       values: mcp.store.values,
@@ -87,7 +111,12 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       log,
       options,
       observer: mcp.dispatcher.observers.upstreamRequest,
-      dialerOf: (entry, redact) => dialerOf(entry, { ...options, stopTimeout: () => stopTimeoutOf(options, isEnding), replies }, lineLogger(log, entry.alias, redact)),
+      dialerOf: (entry, redact) =>
+        dialerOf(
+          entry,
+          { ...options, stopTimeout: () => stopTimeoutOf(options, isEnding), replies },
+          lineLogger(log, entry.alias, redact)
+        ),
       reportHealth: (alias, trouble) => {
         mcp.health.report(`upstream ${alias}`, trouble)
         mcp.health.noteChange()
@@ -97,18 +126,30 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   }
 }, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-handshake', 'patchbay-health', 'patchbay-node-calls', 'patchbay-prompts', 'patchbay-resources', 'patchbay-tools', 'patchbay-views'] })
 
-function stopTimeoutOf ({ stdio, upstreamStopTimeout, upstreamQuickStopTimeout }: UpstreamOptions, isEnding: boolean): number {
+function stopTimeoutOf (
+  { stdio, upstreamStopTimeout, upstreamQuickStopTimeout }: UpstreamOptions,
+  isEnding: boolean
+): number {
   return isEnding && stdio ? Math.min(upstreamStopTimeout, upstreamQuickStopTimeout) : upstreamStopTimeout
 }
 
 /** Names the servers that have mistakes in the log and in `/health`. */
-function reportLeftOut ({ log, mcp }: FastifyInstance, leftOut: readonly LeftOut[], entries: readonly ServerEntry[]): void {
+function reportLeftOut (
+  { log, mcp }: FastifyInstance,
+  leftOut: readonly LeftOut[],
+  entries: readonly ServerEntry[]
+): void {
   for (const { name, alias, mistakes } of leftOut) {
-    const outcome = entries.some(entry => entry.alias === alias && entry.name === name) ? 'stays as it was' : 'is left out'
+    const outcome = entries.some(entry => entry.alias === alias && entry.name === name)
+      ? 'stays as it was'
+      : 'is left out'
     log.error({ upstream: alias }, `upstream ${alias} ${outcome}: ${mistakes.map(({ text }) => text).join('; ')}`)
   }
   const names = [...new Set(leftOut.map(({ alias }) => alias))]
-  mcp.health.report('upstream configuration', names.length === 0 ? undefined : `${names.join(', ')}: the configuration has mistakes, which the log names`)
+  mcp.health.report(
+    'upstream configuration',
+    names.length === 0 ? undefined : `${names.join(', ')}: the configuration has mistakes, which the log names`
+  )
   // The names can be the same, and the mistakes others.
   mcp.health.noteChange()
 }
@@ -120,7 +161,12 @@ function unreadBytes (replies: Iterable<ServerResponse> | undefined): number {
   return bytes
 }
 
-/** Writes what a server writes for people to the log, at level debug and without its secrets; undefined when that is not logged. */
+/**
+ * Writes what a server writes for people to the log, at level debug and without its secrets; undefined when that is not
+ * logged.
+ */
 function lineLogger (log: FastifyBaseLogger, upstream: string, redact: Redact): ((line: string) => void) | undefined {
-  return log.level === 'debug' || log.level === 'trace' ? line => log.debug({ upstream }, `standard error of upstream ${upstream}: ${redact(line)}`) : undefined
+  return log.level === 'debug' || log.level === 'trace'
+    ? line => log.debug({ upstream }, `standard error of upstream ${upstream}: ${redact(line)}`)
+    : undefined
 }

@@ -6,12 +6,20 @@ import type { LogLevel } from '../protocol/wire/log-level.js'
 import type { ParkedCalls } from './relay/parking/parked-calls.js'
 import type { ServerEntry } from './server-entry.js'
 
-/** The call of a client that a request to an upstream serves. It may outlive the client's request: between two rounds it has none. */
+/**
+ * The call of a client that a request to an upstream serves. It may outlive the client's request: between two rounds it
+ * has none.
+ */
 export interface RelayedCall {
   readonly principal: string | undefined
-  /** Who is counted as one where something is shared by all callers: a principal, or the address of callers without one. */
+  /**
+   * Who is counted as one where something is shared by all callers: a principal, or the address of callers without one.
+   */
   readonly caller: string
-  /** The client; two calls of one client have the same, and so have two stateless calls of one principal, or of an anonymous caller on one connection. */
+  /**
+   * The client; two calls of one client have the same, and so have two stateless calls of one principal, or of an
+   * anonymous caller on one connection.
+   */
   readonly client: object | string
   /** True while a request of the client waits for its outcome; false while it is parked until the client comes back. */
   readonly isWaiting: boolean
@@ -21,7 +29,10 @@ export interface RelayedCall {
   log (params: Params): void
   /** True when the client can be asked this now. */
   canAsk (method: string, params: Params): boolean
-  /** Answers a request of a legacy upstream, verbatim. Rejects with an `McpError` if the client cannot be asked; the signal aborts when the upstream takes the question back. */
+  /**
+   * Answers a request of a legacy upstream, verbatim. Rejects with an `McpError` if the client cannot be asked; the
+   * signal aborts when the upstream takes the question back.
+   */
   ask (method: string, params: Params, signal: AbortSignal): Promise<object>
 }
 
@@ -44,9 +55,14 @@ export interface UpstreamRequest {
   readonly logLevel?: LogLevel | undefined
   /** More headers, such as `Mcp-Param-*`, where there are headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** True when the sender itself looks for keys that reach prototypes in the result; without it, such a result fails the request. */
+  /**
+   * True when the sender itself looks for keys that reach prototypes in the result; without it, such a result fails the
+   * request.
+   */
   readonly allowsUnsafeKeys?: boolean | undefined
-  /** Reads the lists again and gives the headers anew: called when the upstream refused those it got, before one retry. */
+  /**
+   * Reads the lists again and gives the headers anew: called when the upstream refused those it got, before one retry.
+   */
   readonly renewHeaders?: (() => Promise<Readonly<Record<string, string>>>) | undefined
 }
 
@@ -64,11 +80,15 @@ export interface Connection {
   readonly transport: 'stdio' | 'http' | 'sse' | 'websocket'
   readonly server: UpstreamServer
   readonly closed: boolean
-  /** The result, verbatim. Rejects with the upstream's error as an `McpError` of the same code, message and data, or with one that names the upstream. */
+  /**
+   * The result, verbatim. Rejects with the upstream's error as an `McpError` of the same code, message and data, or
+   * with one that names the upstream.
+   */
   request (request: UpstreamRequest): Promise<Record<string, unknown>>
   /**
-   * Listens to notifications that belong to no call: changed lists, updated resources. Returns how to remove the listener. When the upstream has forgotten
-   * its session and begun another, all listeners are removed, and `onReady` of the upstream runs again.
+   * Listens to notifications that belong to no call: changed lists, updated resources. Returns how to remove the
+   * listener. When the upstream has forgotten its session and begun another, all listeners are removed, and `onReady`
+   * of the upstream runs again.
    */
   onNotification (listener: (method: string, params: Params) => void): () => void
   onClose (listener: (why: Error) => void): () => void
@@ -88,7 +108,10 @@ export interface UpstreamStatus {
   /** The version of the protocol; undefined while it is not known. */
   readonly revision: string | undefined
   readonly tools: number
-  /** How many tools, prompts, resources and templates are listed in another form than it sent, because clients would refuse it. */
+  /**
+   * How many tools, prompts, resources and templates are listed in another form than it sent, because clients would
+   * refuse it.
+   */
   readonly repaired: number
   readonly restarts: number
   /** The reason of the latest failure, for people; no secrets. */
@@ -97,7 +120,9 @@ export interface UpstreamStatus {
   readonly warnings: readonly string[]
 }
 
-/** Changes of a tool, prompt, resource or template before it was listed, in sentences that begin with a JSON pointer. */
+/**
+ * Changes of a tool, prompt, resource or template before it was listed, in sentences that begin with a JSON pointer.
+ */
 export interface Repair { readonly noun: string, readonly name: string, readonly changes: readonly string[] }
 
 /** One configured server, running or not. */
@@ -107,7 +132,10 @@ export interface Upstream {
   readonly parked: ParkedCalls
   /** How often it may ask a client with a handshake during one call. */
   readonly maxRounds: number
-  /** The connection that serves this call, by the entry's `isolate`; starts it when needed. Rejects with an error that names the upstream. */
+  /**
+   * The connection that serves this call, by the entry's `isolate`; starts it when needed. Rejects with an error that
+   * names the upstream.
+   */
   connectionFor (call: Call): Promise<Connection>
   /** The connection where it is shared and open already: most calls need no promise for it. */
   openConnection (): Connection | undefined
@@ -125,7 +153,10 @@ export interface Upstream {
   readonly isFailing: boolean
   /** When it is started again by itself, in milliseconds since 1970; undefined unless that is planned. */
   readonly nextTryAt: number | undefined
-  /** Lines that it wrote last to standard error before it failed, without its secrets, for operators only. Kept until it fails again. */
+  /**
+   * Lines that it wrote last to standard error before it failed, without its secrets, for operators only. Kept until it
+   * fails again.
+   */
   lastLines (): readonly string[]
   /** Lines of the process that was started last, whether it runs or not: at most 100 lines. */
   recentLines (): readonly string[]

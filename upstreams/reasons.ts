@@ -17,8 +17,15 @@ export function withReason (error: Error, withReason: Error): Error {
 export const explainTo = (caller: Caller, error: unknown): unknown =>
   typeof error === 'object' && error !== null && mayKnowReasons(caller) ? explained.get(error) ?? error : error
 
-/** True for operators, and for callers who need no credential and are on this machine: a reason may name programs, folders and addresses. */
-function mayKnowReasons ({ peer: { transport }, identity: { principal, scopes, address }, forwarded }: Caller): boolean {
+/**
+ * True for operators, and for callers who need no credential and are on this machine: a reason may name programs,
+ * folders and addresses.
+ */
+function mayKnowReasons({
+  peer: { transport },
+  identity: { principal, scopes, address },
+  forwarded
+}: Caller): boolean {
   if (scopes !== 'all') return scopes.has(ADMIN_SCOPE)
   if (principal !== undefined || transport === 'stdio' || transport === 'memory') return true
   return address !== undefined && isLoopback(address) && !forwarded

@@ -14,19 +14,33 @@ const MAX_DEPTH = 8
 /** The names of arguments whose values are secrets. */
 const SECRET_NAME = /token|secret|password|passwd|pwd|credential|auth|api-?_?key|access-?_?key|private-?_?key|\bkey\b/i
 
-/** Hides every value of an entry that may be a secret: of its environment, its headers, its URL, and of arguments with a telling name. */
+/**
+ * Hides every value of an entry that may be a secret: of its environment, its headers, its URL, and of arguments with a
+ * telling name.
+ */
 export function redactor ({ address }: Pick<ServerEntry, 'address'>): Redact {
   const secrets = address.kind === 'stdio'
     ? [...Object.values(address.env), ...ofArguments(address.args)]
     : [...Object.values(address.headers).flatMap(ofHeader), ...ofUrl(address.url)]
   // The longest first, because one may be part of another.
-  const hidden = [...new Set(secrets.flatMap(formsOf))].filter(({ length }) => length >= SHORTEST).sort((a, b) => b.length - a.length)
+  const hidden = [...new Set(secrets.flatMap(formsOf))]
+    .filter(({ length }) => length >= SHORTEST)
+    .sort((a, b) => b.length - a.length)
   return text => hidden.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text)
 }
 
 /** The logger without the secrets of one server. */
-export function redactingLog<L extends 'debug' | 'info' | 'warn'> (log: Log<L>, levels: readonly L[], redact: Redact): Log<L> {
-  return Object.fromEntries(levels.map(level => [level, (context: object, message: string) => log[level](redactAll(context, redact) as object, redact(message))])) as Log<L>
+export function redactingLog<L extends 'debug' | 'info' | 'warn'> (
+  log: Log<L>,
+  levels: readonly L[],
+  redact: Redact
+): Log<L> {
+  return Object.fromEntries(
+    levels.map(level => [
+      level,
+      (context: object, message: string) => log[level](redactAll(context, redact) as object, redact(message))
+    ])
+  ) as Log<L>
 }
 
 type Log<L extends string> = Record<L, (context: object, message: string) => void>
@@ -37,14 +51,19 @@ export function redactAll (value: unknown, redact: Redact, depth = MAX_DEPTH): u
   if (typeof value !== 'object' || value === null) return value
   if (depth === 0) return HIDDEN
   if (Array.isArray(value)) return value.map(item => redactAll(item, redact, depth - 1))
-  const members = Object.fromEntries(Object.entries(value).map(([name, item]) => [name, redactAll(item, redact, depth - 1)]))
+  const members = Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, redactAll(item, redact, depth - 1)])
+  )
   return value instanceof Error ? redactError(value, members, redact, depth) : members
 }
 
 /** Another error with the same members, so that a logger writes it like the first. */
 function redactError (error: Error, members: object, redact: Redact, depth: number): Error {
   const { name, message, stack, cause } = error
-  const copy = new Error(redact(message), cause === undefined ? undefined : { cause: redactAll(cause, redact, depth - 1) })
+  const copy = new Error(
+    redact(message),
+    cause === undefined ? undefined : { cause: redactAll(cause, redact, depth - 1) }
+  )
   Object.defineProperty(copy, 'name', { value: name, enumerable: false })
   if (stack !== undefined) Object.defineProperty(copy, 'stack', { value: redact(stack), enumerable: false })
   return Object.assign(copy, members)
@@ -53,10 +72,16 @@ function redactError (error: Error, members: object, redact: Redact, depth: numb
 /** How a secret may be written: as it is, line by line, in a URL, in JSON, and in base64. */
 function formsOf (secret: string): string[] {
   const texts = [secret, ...secret.split(/[\r\n]+/).map(line => line.trim())].filter(({ length }) => length >= SHORTEST)
-  return [...texts.flatMap(text => [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)]), ...inBase64(secret.trim())]
+  return [
+    ...texts.flatMap(text => [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)]),
+    ...inBase64(secret.trim())
+  ]
 }
 
-/** The characters of base64 that do not depend on what is before and after the secret, for each of the three places where it may begin. */
+/**
+ * The characters of base64 that do not depend on what is before and after the secret, for each of the three places
+ * where it may begin.
+ */
 function inBase64 (secret: string): string[] {
   if (secret.length < SHORTEST) return []
   return [0, 1, 2].flatMap(before => {
@@ -75,7 +100,9 @@ function ofArguments (args: readonly string[]): string[] {
     const [, name = '', value] = /^--?([^=]+)=(.*)$/s.exec(argument) ?? []
     if (value !== undefined) return SECRET_NAME.test(name) ? [value] : ofUrl(value)
     const before = args[index - 1] ?? ''
-    return /^--?[^=]+$/.test(before) && SECRET_NAME.test(before) && !argument.startsWith('-') ? [argument] : ofUrl(argument)
+    return /^--?[^=]+$/.test(before) && SECRET_NAME.test(before) && !argument.startsWith('-')
+      ? [argument]
+      : ofUrl(argument)
   })
 }
 

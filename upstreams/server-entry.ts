@@ -4,11 +4,24 @@ import { canonicalJson } from '../protocol/wire/json.js'
 
 /** How a server is reached. */
 export type Address =
-  | { readonly kind: 'stdio', readonly command: string, readonly args: readonly string[], readonly env: Readonly<Record<string, string>>, readonly cwd: string | undefined }
+  | {
+    readonly kind: 'stdio'
+    readonly command: string
+    readonly args: readonly string[]
+    readonly env: Readonly<Record<string, string>>
+    readonly cwd: string | undefined
+  }
   /** `any` is HTTP of either era, and HTTP+SSE where the server knows nothing else. */
-  | { readonly kind: 'any' | 'http' | 'sse' | 'websocket', readonly url: string, readonly headers: Readonly<Record<string, string>> }
+  | {
+    readonly kind: 'any' | 'http' | 'sse' | 'websocket'
+    readonly url: string
+    readonly headers: Readonly<Record<string, string>>
+  }
 
-/** One upstream server as it is configured: variables expanded, paths absolute, every default filled in. Plain data, so that two can be compared. */
+/**
+ * One upstream server as it is configured: variables expanded, paths absolute, every default filled in. Plain data, so
+ * that two can be compared.
+ */
 export interface ServerEntry {
   /** Names it in tool names and URLs: `[a-z][a-z0-9-]*`, never with `__`. Unique. */
   readonly alias: string
@@ -46,11 +59,14 @@ export interface ServerEntry {
 }
 
 /**
- * A hash of what tells one server from another. Environment, headers, and the user and query of a URL are left out: they may be secret. The
- * working directory of the gateway, `here`, counts only where a path depends on it.
+ * A hash of what tells one server from another. Environment, headers, and the user and query of a URL are left out:
+ * they may be secret. The working directory of the gateway, `here`, counts only where a path depends on it.
  */
 export function identityOf ({ address }: Pick<ServerEntry, 'address'>, here = resolve('.')): string {
-  const parts = address.kind === 'stdio' ? [address.command, address.args, address.cwd ?? (hasRelativePath(address) ? here : null)] : [withoutSecrets(address.url)]
+  const parts =
+    address.kind === 'stdio'
+      ? [address.command, address.args, address.cwd ?? (hasRelativePath(address) ? here : null)]
+      : [withoutSecrets(address.url)]
   return createHash('sha256').update(canonicalJson(parts)).digest('base64url').slice(0, 22)
 }
 

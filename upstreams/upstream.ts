@@ -17,7 +17,9 @@ import { Supervisor, type SupervisorLog } from './supervision/supervisor.js'
 export interface UpstreamLimits {
   readonly startTimeout: number
   readonly backOff: BackOffOptions
-  /** The most connections besides the shared one, and after how many milliseconds without a call one of them is closed. */
+  /**
+   * The most connections besides the shared one, and after how many milliseconds without a call one of them is closed.
+   */
   readonly maxConnections: number
   readonly isolatedIdle: number
   readonly maxRounds: number
@@ -39,7 +41,10 @@ export interface ConfiguredUpstreamOptions {
   readonly log: SupervisorLog
 }
 
-/** How many lines of a server that failed are in the log and in `/health`, and how many of one that runs operators are told. */
+/**
+ * How many lines of a server that failed are in the log and in `/health`, and how many of one that runs operators are
+ * told.
+ */
 const LINES = 10
 const RECENT_LINES = 100
 
@@ -62,7 +67,11 @@ export class ConfiguredUpstream implements Upstream {
     this.parked = options.parked
     this.#options = options
     this.#shared = this.#supervise(true)
-    this.#isolated = new IsolatedConnections({ max: options.limits.maxConnections, create: () => this.#supervise(false), refuse: why => this.#refuse(why) })
+    this.#isolated = new IsolatedConnections({
+      max: options.limits.maxConnections,
+      create: () => this.#supervise(false),
+      refuse: why => this.#refuse(why)
+    })
   }
 
   get status (): Upstream['status'] {
@@ -70,7 +79,13 @@ export class ConfiguredUpstream implements Upstream {
     const { state, restarts, lastError } = this.#shared
     // A try after a failure is none that people should take for a first start.
     const shown = state === 'starting' && this.isFailing ? 'backing off' : state
-    return { state: disabled ? 'disabled' : shown, transport: this.#latest?.transport ?? address.kind, revision: this.#latest?.revision.version, restarts, lastError: lastError && this.#options.redact(lastError) }
+    return {
+      state: disabled ? 'disabled' : shown,
+      transport: this.#latest?.transport ?? address.kind,
+      revision: this.#latest?.revision.version,
+      restarts,
+      lastError: lastError && this.#options.redact(lastError)
+    }
   }
 
   get since (): number {
@@ -155,14 +170,19 @@ export class ConfiguredUpstream implements Upstream {
   #refuse (why: string, retryAfter?: number, reason?: string): Error {
     const { alias } = this.entry
     const error = errors.upstreamUnavailable(alias, why, retryAfter)
-    return reason === undefined ? error : withReason(error, errors.upstreamUnavailable(alias, this.#options.redact(reason), retryAfter))
+    return reason === undefined
+      ? error
+      : withReason(error, errors.upstreamUnavailable(alias, this.#options.redact(reason), retryAfter))
   }
 
   #supervise (isShared: boolean): Supervisor<OpenConnection> {
     const { entry: { alias, start, idle, startTimeout }, connect, starts, limits, lastLines, log } = this.#options
     const announce = (connection: OpenConnection | Connection): void => {
       const { transport, revision } = this.#latest = { transport: connection.transport, revision: connection.revision }
-      log.info({ upstream: alias, transport, revision: revision.version }, `upstream ${alias} ready (${transport}, ${revision.version})`)
+      log.info(
+        { upstream: alias, transport, revision: revision.version },
+        `upstream ${alias} ready (${transport}, ${revision.version})`
+      )
       this.#ready.notify(connection)
     }
     return new Supervisor<OpenConnection>({

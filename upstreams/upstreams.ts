@@ -98,17 +98,26 @@ export class Upstreams {
     return this.#lists.repairsOf(alias)
   }
 
-  /** Starts an upstream, if need be, and settles when its lists were read. Rejects if that failed; the signal ends the wait. */
+  /**
+   * Starts an upstream, if need be, and settles when its lists were read. Rejects if that failed; the signal ends the
+   * wait.
+   */
   async readLists (alias: string, signal: AbortSignal): Promise<void> {
     await this.#lists.readFirst(alias, signal)
   }
 
-  /** Finds the wait of a call whose target is not there: for the first lists of the upstream that it names, or of all for a list. Undefined when there is nothing to wait for. */
+  /**
+   * Finds the wait of a call whose target is not there: for the first lists of the upstream that it names, or of all
+   * for a list. Undefined when there is nothing to wait for.
+   */
   awaitedBy (call: Call): Promise<unknown> | undefined {
     return this.#lists.awaitedBy(call)
   }
 
-  /** Takes over a new configuration: what did not change runs on, the rest is ended or started. Settles before the new ones have started. */
+  /**
+   * Takes over a new configuration: what did not change runs on, the rest is ended or started. Settles before the new
+   * ones have started.
+   */
   async configure (entries: readonly ServerEntry[]): Promise<void> {
     const configuring = this.#configuring.then(() => this.#take(entries))
     this.#configuring = configuring.catch(() => {})
@@ -147,7 +156,9 @@ export class Upstreams {
   }
 
   #report (upstream: ConfiguredUpstream): void {
-    if (this.#all.get(upstream.entry.alias) === upstream) this.#host.reportHealth(upstream.entry.alias, troubleOf(upstream))
+    if (this.#all.get(upstream.entry.alias) === upstream) {
+      this.#host.reportHealth(upstream.entry.alias, troubleOf(upstream))
+    }
   }
 
   #remove (upstream: ConfiguredUpstream): void {
@@ -168,13 +179,24 @@ export class Upstreams {
     const log = redactingLog(this.#host.log, ['debug', 'info', 'warn'], redact)
     const eras = new EraMemory(values, entry)
     const { dial, lastLines } = dialerOf(entry, redact)
-    const settings = { entry, hop: this.#hopOf(entry.alias), dial, clientInfo, eras, probeWait: options.upstreamProbeWait, maxQuestions: options.maxUpstreamQuestions, log, observer }
+    const settings = {
+      entry,
+      hop: this.#hopOf(entry.alias),
+      dial,
+      clientInfo,
+      eras,
+      probeWait: options.upstreamProbeWait,
+      maxQuestions: options.maxUpstreamQuestions,
+      log,
+      observer
+    }
     const upstream: ConfiguredUpstream = new ConfiguredUpstream({
       entry,
-      connect: async (signal, onReopen) => await connect({ ...settings, onReopen }, signal).catch(async (error: unknown) => {
-        if (error instanceof RingFound) await this.#lists.withdraw(upstream)
-        throw error
-      }),
+      connect: async (signal, onReopen) =>
+        await connect({ ...settings, onReopen }, signal).catch(async (error: unknown) => {
+          if (error instanceof RingFound) await this.#lists.withdraw(upstream)
+          throw error
+        }),
       starts: this.#starts,
       limits: limitsOf(options),
       parked: this.#parked,
@@ -196,7 +218,28 @@ function troubleOf ({ entry: { alias }, status: { state, lastError } }: Configur
 const PERIOD = 60_000
 
 function limitsOf (options: UpstreamOptions): UpstreamLimits {
-  const { upstreamStartTimeout, upstreamRestartDelay, upstreamRestartDelayMax, maxUpstreamFailures, upstreamIdle, maxUpstreamConnections, maxUpstreamRounds: maxRounds, grace } = options
-  const backOff = { first: upstreamRestartDelay, longest: upstreamRestartDelayMax, maxFailures: maxUpstreamFailures, period: PERIOD }
-  return { startTimeout: upstreamStartTimeout, backOff, maxConnections: maxUpstreamConnections, isolatedIdle: upstreamIdle, maxRounds, grace }
+  const {
+    upstreamStartTimeout,
+    upstreamRestartDelay,
+    upstreamRestartDelayMax,
+    maxUpstreamFailures,
+    upstreamIdle,
+    maxUpstreamConnections,
+    maxUpstreamRounds: maxRounds,
+    grace
+  } = options
+  const backOff = {
+    first: upstreamRestartDelay,
+    longest: upstreamRestartDelayMax,
+    maxFailures: maxUpstreamFailures,
+    period: PERIOD
+  }
+  return {
+    startTimeout: upstreamStartTimeout,
+    backOff,
+    maxConnections: maxUpstreamConnections,
+    isolatedIdle: upstreamIdle,
+    maxRounds,
+    grace
+  }
 }

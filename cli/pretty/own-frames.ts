@@ -12,7 +12,8 @@ const [, ROOT = ''] = /^(.*\/)(?:dist|build)\//.exec(fileURLToPath(import.meta.u
  * Its own code, also by the names that source maps give it. `tools/`, `resources/` and `prompts/` are where authors
  * work, too.
  */
-const INTERNAL = /^(?:dist|build|cli|lib|loader|node_modules|options|plugins|protocol|routes|stores|system|transports)\/|^(?:app|cli|http-server|options)\.ts:/
+const INTERNAL =
+  /^(?:dist|build|cli|lib|loader|node_modules|options|plugins|protocol|routes|stores|system|transports)\/|^(?:app|cli|http-server|options)\.ts:/
 
 /**
  * The frames of the author's own files, with paths relative to `cwd`; the first frames of the stack if there are none.

@@ -6,9 +6,33 @@ type Values = Record<string, unknown>
 const LEVELS: Record<number, [word: string, colour: Colour]> = {
   10: ['trace', 'dim'], 20: ['debug', 'dim'], 40: ['warn', 'yellow'], 50: ['error', 'red'], 60: ['fatal', 'red']
 }
-const OUTCOMES: Record<string, Colour> = { ok: 'green', failed: 'yellow', error: 'red', denied: 'yellow', refused: 'yellow', cancelled: 'dim' }
+const OUTCOMES: Record<string, Colour> = {
+  ok: 'green',
+  failed: 'yellow',
+  error: 'red',
+  denied: 'yellow',
+  refused: 'yellow',
+  cancelled: 'dim'
+}
 /** The fields of a record that its sentence has, in words. */
-const IN_SENTENCE = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err', 'audit', 'reload', 'method', 'tool', 'resource', 'prompt', 'id', 'correlation', 'span_id', 'trace_flags'])
+const IN_SENTENCE = new Set([
+  'level',
+  'time',
+  'pid',
+  'hostname',
+  'msg',
+  'err',
+  'audit',
+  'reload',
+  'method',
+  'tool',
+  'resource',
+  'prompt',
+  'id',
+  'correlation',
+  'span_id',
+  'trace_flags'
+])
 const MAX_DETAIL = 200
 const MAX_INNER = 5
 /** Control characters, line breaks, and those that change the direction of text. */
@@ -78,7 +102,10 @@ const isWritten = (name: string, value: unknown): value is unknown[] => name ===
 /** The messages of the errors in an `AggregateError`. */
 function innerErrors (errors: unknown): string[] {
   if (!Array.isArray(errors)) return []
-  const shown = errors.slice(0, MAX_INNER).map(toValues).map(({ type = 'Error', message = '' }) => `- ${textOf(type)}: ${textOf(message).slice(0, MAX_DETAIL)}`)
+  const shown = errors
+    .slice(0, MAX_INNER)
+    .map(toValues)
+    .map(({ type = 'Error', message = '' }) => `- ${textOf(type)}: ${textOf(message).slice(0, MAX_DETAIL)}`)
   return errors.length > MAX_INNER ? [...shown, `- and ${errors.length - MAX_INNER} more`] : shown
 }
 
@@ -86,7 +113,8 @@ const toValues = (value: unknown): Values => typeof value === 'object' && value 
 
 const textOf = (value: unknown): string => typeof value === 'string' ? value : JSON.stringify(value) ?? ''
 
-const safe = (text: string): string => text.replace(UNSAFE, character => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
+const safe = (text: string): string =>
+  text.replace(UNSAFE, character => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
 
 export type Colour = 'dim' | 'red' | 'green' | 'yellow'
 /** Puts a text into a colour, or leaves it as it is. */
@@ -98,7 +126,10 @@ const CODES: Record<Colour, number> = { dim: 2, red: 31, green: 32, yellow: 33 }
  * A function that colours text where that is wanted: on a terminal that is not `dumb`, unless NO_COLOR is set.
  * FORCE_COLOR overrides all of that.
  */
-export function painter ({ FORCE_COLOR: forced, NO_COLOR: no = '', TERM: term }: Environment, terminal: boolean): Paint {
+export function painter(
+  { FORCE_COLOR: forced, NO_COLOR: no = '', TERM: term }: Environment,
+  terminal: boolean
+): Paint {
   const wanted = forced === undefined ? terminal && no === '' && term !== 'dumb' : !['0', 'false'].includes(forced)
   return wanted ? (colour, text) => `\u001b[${CODES[colour]}m${text}\u001b[0m` : (_colour, text) => text
 }

@@ -12,7 +12,9 @@ export function guardExit (): void {
   process.prependOnceListener('exit', () => {
     if (!guarded) return
     const file = fileInLoading()
-    process.stderr.write(`patchbay: a plugin ended the process before the gateway was ready${file === undefined ? '' : `; it was loading ${file}`}; remove process.exit() from it\n`)
+    process.stderr.write(
+      `patchbay: a plugin ended the process before the gateway was ready${file === undefined ? '' : `; it was loading ${file}`}; remove process.exit() from it\n`
+    )
     process.exitCode = 1
   })
 }

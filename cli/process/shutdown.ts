@@ -35,15 +35,20 @@ export class Shutdown {
     const { logger, grace, drainDelay = 0 } = options
     // Answering what is in flight, sending it over HTTP and sending it over stdio may each take the whole grace period.
     this.#timeout = drainDelay + 3 * grace + 5_000
-    this.#grace = closeWithGrace({ delay: this.#timeout, logger, skip: ['unhandledRejection', 'uncaughtException', 'SIGHUP'] }, async ({ signal }) => {
-      await this.#closeOnce({ signal })
-      // An error thrown here would be logged once more.
-      if (this.#failed) process.exit(1)
-    })
+    this.#grace = closeWithGrace(
+      { delay: this.#timeout, logger, skip: ['unhandledRejection', 'uncaughtException', 'SIGHUP'] },
+      async ({ signal }) => {
+        await this.#closeOnce({ signal })
+        // An error thrown here would be logged once more.
+        if (this.#failed) process.exit(1)
+      }
+    )
     expectSignals()
     process.on('uncaughtException', error => this.#onUncaught(error))
     // A promise that a tool forgot must not end the calls of others.
-    process.on('unhandledRejection', error => logger.error({ err: error }, `unhandled rejection: ${describeThrown(error, MAX_ERROR)}`))
+    process.on('unhandledRejection', error =>
+      logger.error({ err: error }, `unhandled rejection: ${describeThrown(error, MAX_ERROR)}`)
+    )
   }
 
   get hasBegun (): boolean {

@@ -12,7 +12,24 @@ export interface BannerContent {
   version: string
   /** The URL of the HTTP server, if there is one. */
   address: string | undefined
-  options: Pick<Options, 'prefix' | 'stdio' | 'http' | 'console' | 'metrics' | 'data' | 'ephemeral' | 'redis' | 'host' | 'allowedHosts' | 'apiKeys' | 'oauth' | 'tools' | 'mcpServers' | 'mcpConfig'>
+  options: Pick<
+    Options,
+    | 'prefix'
+    | 'stdio'
+    | 'http'
+    | 'console'
+    | 'metrics'
+    | 'data'
+    | 'ephemeral'
+    | 'redis'
+    | 'host'
+    | 'allowedHosts'
+    | 'apiKeys'
+    | 'oauth'
+    | 'tools'
+    | 'mcpServers'
+    | 'mcpConfig'
+  >
   /** True where standard error is a terminal. */
   terminal: boolean
   /** How a client launches a gateway like this one. */
@@ -37,7 +54,10 @@ export function banner (content: BannerContent): string {
     '',
     ...snippet(content),
     '',
-    ...sentence(`For ${address === undefined ? 'Claude Desktop, Cursor' : 'Cursor'} and others; other clients:`, `${content.command} clients`),
+    ...sentence(
+      `For ${address === undefined ? 'Claude Desktop, Cursor' : 'Cursor'} and others; other clients:`,
+      `${content.command} clients`
+    ),
     ...sentence('How to see that it works:', docsPage('clients.md')),
     ...(terminal ? ['Ctrl-C stops it.'] : []),
     ''
@@ -50,25 +70,57 @@ type Served = Omit<BannerContent, 'launch' | 'terminal' | 'command'>
 export function startLine (served: Served): { fields: object, message: string } {
   const { version, address, options, inventory: { unavailable, ...inventory } } = served
   const { apiKeys, oauth } = options
-  const urls = address === undefined ? {} : Object.fromEntries(endpointsOf(address + options.prefix, options).map(({ label, url }) => [label, url]))
-  const callers = address === undefined ? {} : { keys: keysOf(apiKeys), ...(oauth === undefined ? {} : { oauth: oauth.issuer }), anonymous: apiKeys.length === 0 && oauth === undefined }
-  const fields = { version, stdio: options.stdio, urls, ...callers, data: dataOf(options), ...inventory, ...(isQuiet(options) ? { builtIn: QUIET } : {}), unavailable: Object.fromEntries(unavailable) }
+  const urls =
+    address === undefined
+      ? {}
+      : Object.fromEntries(endpointsOf(address + options.prefix, options).map(({ label, url }) => [label, url]))
+  const callers =
+    address === undefined
+      ? {}
+      : {
+          keys: keysOf(apiKeys),
+          ...(oauth === undefined ? {} : { oauth: oauth.issuer }),
+          anonymous: apiKeys.length === 0 && oauth === undefined
+        }
+  const fields = {
+    version,
+    stdio: options.stdio,
+    urls,
+    ...callers,
+    data: dataOf(options),
+    ...inventory,
+    ...(isQuiet(options) ? { builtIn: QUIET } : {}),
+    unavailable: Object.fromEntries(unavailable)
+  }
   return { fields, message: `patchbay ${version} is up: ${summaryOf(served)}` }
 }
 
 function summaryOf ({ address, options, inventory: { toolCount, isComplete } }: Served): string {
   const tools = `${toolCount} ${toolCount === 1 ? 'tool' : 'tools'}${isComplete ? '' : ' so far'}`
-  return [...(options.stdio ? ['stdio'] : []), ...(address === undefined ? [] : [`MCP ${address}${options.prefix}/mcp`]), tools, `data ${dataOf(options)}`].join('; ')
+  return [
+    ...(options.stdio ? ['stdio'] : []),
+    ...(address === undefined ? [] : [`MCP ${address}${options.prefix}/mcp`]),
+    tools,
+    `data ${dataOf(options)}`
+  ].join('; ')
 }
 
 /** Where the built-in tools are, in a gateway that stands in front of others. */
-export const QUIET = 'not served beside upstream servers; to serve them, too, set option tools to true (PATCHBAY_TOOLS=true)'
+export const QUIET =
+  'not served beside upstream servers; to serve them, too, set option tools to true (PATCHBAY_TOOLS=true)'
 
 /** The lines that say where and what is served, and who may call. */
 export function servedLines ({ address, options, inventory }: Served): string[] {
   return [
     ...(options.stdio ? wrapWords('stdio', 'standard input and output of this process') : []),
-    ...(address === undefined ? [] : [...endpointsOf(address + options.prefix, options).flatMap(({ label, url, remark }) => wrapWords(label, url, remark)), ...access(options)]),
+    ...(address === undefined
+      ? []
+      : [
+          ...endpointsOf(address + options.prefix, options).flatMap(({ label, url, remark }) =>
+            wrapWords(label, url, remark)
+          ),
+          ...access(options)
+        ]),
     ...wrapWords('data', dataOf(options)),
     '',
     ...wrap('upstreams', inventory.upstreams),
@@ -100,7 +152,9 @@ interface Endpoint { readonly label: string, readonly url: string, readonly rema
 
 function endpointsOf (base: string, options: BannerContent['options']): Endpoint[] {
   return [
-    ...(servesConsole(options) ? [{ label: 'console', url: `${base}/console`, remark: 'for people, in a browser' }] : []),
+    ...(servesConsole(options)
+      ? [{ label: 'console', url: `${base}/console`, remark: 'for people, in a browser' }]
+      : []),
     { label: 'MCP', url: `${base}/mcp`, remark: 'Streamable HTTP, every revision' },
     { label: 'WebSocket', url: `${base.replace(/^http/, 'ws')}/mcp` },
     { label: 'JSON-RPC', url: `${base}/message`, remark: 'plain POST, no handshake' },
@@ -124,6 +178,14 @@ function missing ({ tools, unavailable }: Inventory): string[] {
 }
 
 function snippet ({ address, options, launch }: BannerContent): string[] {
-  const where = address === undefined ? 'so that it launches this gateway' : isBehindProxy(options) ? 'if your proxy serves this URL' : 'so that it connects to this gateway'
-  return [`For the configuration of an MCP client, ${where}:`, mcpServers(address === undefined ? launch() : httpEntry(address, options))]
+  const where =
+    address === undefined
+      ? 'so that it launches this gateway'
+      : isBehindProxy(options)
+        ? 'if your proxy serves this URL'
+        : 'so that it connects to this gateway'
+  return [
+    `For the configuration of an MCP client, ${where}:`,
+    mcpServers(address === undefined ? launch() : httpEntry(address, options))
+  ]
 }

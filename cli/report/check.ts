@@ -38,10 +38,17 @@ export async function check (read: () => Options, locate: Locate, warn: Warn): P
   try {
     const options = read()
     const anonymous = anonymousWarning(options)
-    for (const sentence of [...(anonymous === undefined ? [] : [anonymous]), ...describeExpired(options), ...overriddenOptions(options)]) warn(sentence)
+    for (const sentence of [
+      ...(anonymous === undefined ? [] : [anonymous]),
+      ...describeExpired(options),
+      ...overriddenOptions(options)
+    ]) { warn(sentence) }
     const settings = [() => checkExposure(options), () => checkFolder(options)].flatMap(mistakeOf)
     const { inventory, mistakes } = await tryOut(options, locate, once(warn))
-    return { report: settings.length > 0 || inventory === undefined ? '' : visible(describe(options, inventory)), mistakes: [...settings, ...mistakes] }
+    return {
+      report: settings.length > 0 || inventory === undefined ? '' : visible(describe(options, inventory)),
+      mistakes: [...settings, ...mistakes]
+    }
   } catch (error) {
     return { report: '', mistakes: describeStartError(error as Error, false) }
   }
@@ -96,7 +103,9 @@ async function tryParts (options: Options, locate: Locate, warn: Warn, late: str
   const plugins = late.length > 0 ? [] : options.plugins.map(plugin => ({ ...bare, plugins: [plugin] }))
   for (const part of [{ ...options, ...none }, ...roots, { ...bare, mcpServers, mcpConfig }, ...plugins]) {
     const tried = await buildAndList(part, locate, warn).catch(error => error as Error)
-    for (const sentence of tried instanceof Error ? describeStartError(locate(tried), false) : tried.mistakes) mistakes.add(sentence)
+    for (const sentence of tried instanceof Error ? describeStartError(locate(tried), false) : tried.mistakes) {
+      mistakes.add(sentence)
+    }
     if (isTimeout(tried)) break
   }
   return [...mistakes, ...late]
@@ -116,28 +125,46 @@ async function buildAndList (options: Options, locate: Locate, warn: Warn): Prom
   try {
     app.mcp.upstreams.hold()
     await app.ready()
-    if (options.token !== undefined) await app.mcp.identities.authenticate(options.token).catch((error: Error) => { throw new Error(`option token is not accepted: ${error.message}`, { cause: error }) })
+    if (options.token !== undefined) {
+      await app.mcp.identities.authenticate(options.token).catch((error: Error) => {
+        throw new Error(`option token is not accepted: ${error.message}`, { cause: error })
+      })
+    }
     const { entries, leftOut } = await app.mcp.upstreams.read(flatten(options))
     for (const sentence of await app.mcp.upstreams.adviceOn(entries)) warn(sentence)
     const missing = new Map(await app.mcp.upstreams.missingPrograms(entries))
     const wrong = leftOut.flatMap(({ mistakes }) => mistakes)
-    const upstreams = entries.filter(({ alias }) => !missing.has(alias)).map(({ alias, disabled }) => describeUpstream(alias, disabled))
+    const upstreams = entries
+      .filter(({ alias }) => !missing.has(alias))
+      .map(({ alias, disabled }) => describeUpstream(alias, disabled))
     return {
       inventory: { ...inventoryOf(app), upstreams },
-      mistakes: [...(wrong.length === 0 ? [] : describeStartError(locate(new OptionsError(wrong)), false)), ...[...missing].map(([alias, why]) => visible(`upstream ${alias}: ${why}`))]
+      mistakes: [
+        ...(wrong.length === 0 ? [] : describeStartError(locate(new OptionsError(wrong)), false)),
+        ...[...missing].map(([alias, why]) => visible(`upstream ${alias}: ${why}`))
+      ]
     }
   } finally {
     // Without it, a process with nothing else to wait for would end before the limit.
     const alive = setTimeout(() => {}, 2 * CLOSE_LIMIT)
-    await withTimeout(app.close(), CLOSE_LIMIT, () => warn('a plugin did not close what it opened; see its onClose hooks')).finally(() => clearTimeout(alive))
+    await withTimeout(app.close(), CLOSE_LIMIT, () =>
+      warn('a plugin did not close what it opened; see its onClose hooks')
+    ).finally(() => clearTimeout(alive))
   }
 }
 
 function describeExpired ({ apiKeys }: Options): string[] {
-  return apiKeys.filter(({ expires }) => expires !== undefined && Date.parse(expires) < Date.now()).map(({ name, expires }) => `option apiKeys: the key of ${name} expired on ${expires}`)
+  return apiKeys
+    .filter(({ expires }) => expires !== undefined && Date.parse(expires) < Date.now())
+    .map(({ name, expires }) => `option apiKeys: the key of ${name} expired on ${expires}`)
 }
 
 function describe (options: Options, inventory: Inventory): string {
   const address = options.http ? addressOf(options) : undefined
-  return [`patchbay ${version} would serve this; nothing was started.`, '', ...servedLines({ version, address, options, inventory }), ''].join('\n')
+  return [
+    `patchbay ${version} would serve this; nothing was started.`,
+    '',
+    ...servedLines({ version, address, options, inventory }),
+    ''
+  ].join('\n')
 }

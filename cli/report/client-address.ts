@@ -27,7 +27,10 @@ function clientUrl (address: string, options: Addressed): string {
   // A proxy in front of a loopback address most likely has TLS.
   if (isBehindProxy(options)) return `https://${name}${prefix}/mcp`
   const { protocol, port } = new URL(address)
-  return EVERY_ADDRESS.has(host) ? `${protocol}//${name}${/:\d+$/.test(name) || port === '' ? '' : `:${port}`}${prefix}/mcp` : `${address}${prefix}/mcp`
+  return EVERY_ADDRESS.has(host)
+    ? `${protocol}//${name}${/:\d+$/.test(name) || port === '' ? '' : `:${port}`}${prefix}/mcp`
+    : `${address}${prefix}/mcp`
 }
 
-const publicName = (names: string[]): string | undefined => names.find(name => !isLoopback(name.replace(/^(\[.*\]|[^:]*):\d+$/, '$1')))
+const publicName = (names: string[]): string | undefined =>
+  names.find(name => !isLoopback(name.replace(/^(\[.*\]|[^:]*):\d+$/, '$1')))

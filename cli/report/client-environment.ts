@@ -20,22 +20,40 @@ export function clientEnvironment (args: string[], env: Environment, cwd: string
   const { options } = readEnvironment(env, cwd)
   const set = Object.entries(env).flatMap(([key, value = '']) => {
     const name = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : ''
-    return name === '' || value === '' || LEFT_OUT.includes(name) ? [] : [[name, absolute(name, value, options, cwd)] as const]
+    return name === '' || value === '' || LEFT_OUT.includes(name)
+      ? []
+      : [[name, absolute(name, value, options, cwd)] as const]
   })
-  const named = (entries: ReadonlyArray<readonly [string, string]>) => Object.fromEntries(entries.map(([name, value]) => [`${PREFIX}${name}`, value]))
+  const named = (entries: ReadonlyArray<readonly [string, string]>) =>
+    Object.fromEntries(entries.map(([name, value]) => [`${PREFIX}${name}`, value]))
   const opensPort = readSettings(args, named(set), cwd).options.http === true
-  return named([...set.map(([name, value]) => [name, SECRETS[name] ?? withoutPassword(value)] as const), ...(opensPort ? [['HTTP', 'false'] as const] : [])])
+  return named([
+    ...set.map(([name, value]) => [name, SECRETS[name] ?? withoutPassword(value)] as const),
+    ...(opensPort ? [['HTTP', 'false'] as const] : [])
+  ])
 }
 
-function absolute (name: string, value: string, { data, plugins = [], roots = [], tls }: Partial<Options>, cwd: string): string {
+function absolute (
+  name: string,
+  value: string,
+  { data, plugins = [], roots = [], tls }: Partial<Options>,
+  cwd: string
+): string {
   switch (name) {
-    case 'CONFIG': return resolve(cwd, withoutTilde(value))
-    case 'DATA': return data ?? value
-    case 'PLUGINS': return joinPaths(plugins.filter(entry => typeof entry === 'string'))
-    case 'ROOTS': return joinPaths(roots)
-    case 'TLS': return JSON.stringify(tls)
-    default: return value
+    case 'CONFIG':
+      return resolve(cwd, withoutTilde(value))
+    case 'DATA':
+      return data ?? value
+    case 'PLUGINS':
+      return joinPaths(plugins.filter(entry => typeof entry === 'string'))
+    case 'ROOTS':
+      return joinPaths(roots)
+    case 'TLS':
+      return JSON.stringify(tls)
+    default:
+      return value
   }
 }
 
-const joinPaths = (paths: string[]): string => paths.some(path => path.includes(',')) ? JSON.stringify(paths) : paths.join(',')
+const joinPaths = (paths: string[]): string =>
+  paths.some(path => path.includes(',')) ? JSON.stringify(paths) : paths.join(',')

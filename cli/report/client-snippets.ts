@@ -28,7 +28,8 @@ export const CLIENTS: Record<string, Client> = {
     title: 'Claude Code',
     place: 'run this in a terminal',
     // The flag takes every word after it, so the name has to come before.
-    stdio: ({ command, args, env }) => `claude mcp add --scope user patchbay ${variableFlags(env)}-- ${shell([command, ...args])}`,
+    stdio: ({ command, args, env }) =>
+      `claude mcp add --scope user patchbay ${variableFlags(env)}-- ${shell([command, ...args])}`,
     http: entry => `claude mcp add --scope user --transport http patchbay ${entry.url}${headerFlags(entry)}`
   },
   cursor: {
@@ -52,8 +53,17 @@ export const CLIENTS: Record<string, Client> = {
   codex: {
     title: 'Codex',
     place: '~/.codex/config.toml',
-    stdio: ({ command, args, env }) => toml([`command = ${JSON.stringify(command)}`, `args = [${args.map(arg => JSON.stringify(arg)).join(', ')}]`, ...(env === undefined ? [] : [`env = ${inlineTable(env)}`])]),
-    http: ({ url, headers }) => toml([`url = ${JSON.stringify(url)}`, ...(headers === undefined ? [] : [`http_headers = ${inlineTable(headers)}`])])
+    stdio: ({ command, args, env }) =>
+      toml([
+        `command = ${JSON.stringify(command)}`,
+        `args = [${args.map(arg => JSON.stringify(arg)).join(', ')}]`,
+        ...(env === undefined ? [] : [`env = ${inlineTable(env)}`])
+      ]),
+    http: ({ url, headers }) =>
+      toml([
+        `url = ${JSON.stringify(url)}`,
+        ...(headers === undefined ? [] : [`http_headers = ${inlineTable(headers)}`])
+      ])
   },
   gemini: {
     title: 'Gemini CLI',
@@ -70,7 +80,8 @@ export const CLIENTS: Record<string, Client> = {
   inspector: {
     title: 'MCP Inspector',
     place: 'run this in a terminal',
-    stdio: ({ command, args, env }) => `npx @modelcontextprotocol/inspector --cli ${variableFlags(env)}${shell([command, ...args])} --method tools/list`,
+    stdio: ({ command, args, env }) =>
+      `npx @modelcontextprotocol/inspector --cli ${variableFlags(env)}${shell([command, ...args])} --method tools/list`,
     http: entry => `npx @modelcontextprotocol/inspector --cli ${entry.url}${headerFlags(entry)} --method tools/list`
   }
 }
@@ -79,7 +90,10 @@ const json = (value: object): string => JSON.stringify(value, null, 2)
 
 const toml = (lines: string[]): string => ['[mcp_servers.patchbay]', ...lines].join('\n')
 
-const inlineTable = (values: Record<string, string>): string => `{ ${Object.entries(values).map(([name, value]) => `${name} = ${JSON.stringify(value)}`).join(', ')} }`
+const inlineTable = (values: Record<string, string>): string =>
+  `{ ${Object.entries(values)
+    .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
+    .join(', ')} }`
 
 /**
  * For clients that only launch programs. A header with a space in it is split by some of them, so it comes from the
@@ -90,12 +104,22 @@ function bridge ({ url, headers = {} }: HttpEntry): object {
   const args = ['-y', 'mcp-remote', url]
   if (Authorization === undefined) return { command: 'npx', args }
   // The bridge replaces it with the variable.
-  return { command: 'npx', args: [...args, '--header', `Authorization:${'$'}{AUTHORIZATION}`], env: { AUTHORIZATION: Authorization } }
+  return {
+    command: 'npx',
+    args: [...args, '--header', `Authorization:${'$'}{AUTHORIZATION}`],
+    env: { AUTHORIZATION: Authorization }
+  }
 }
 
-const headerFlags = ({ headers = {} }: HttpEntry): string => Object.entries(headers).map(([name, value]) => ` --header ${quote(`${name}: ${value}`)}`).join('')
+const headerFlags = ({ headers = {} }: HttpEntry): string =>
+  Object.entries(headers)
+    .map(([name, value]) => ` --header ${quote(`${name}: ${value}`)}`)
+    .join('')
 
-const variableFlags = (env: Record<string, string> = {}): string => Object.entries(env).map(([name, value]) => `${shell(['-e', `${name}=${value}`])} `).join('')
+const variableFlags = (env: Record<string, string> = {}): string =>
+  Object.entries(env)
+    .map(([name, value]) => `${shell(['-e', `${name}=${value}`])} `)
+    .join('')
 
 const shell = (words: string[]): string => words.map(word => /^[\w./:@=+-]+$/.test(word) ? word : quote(word)).join(' ')
 

@@ -16,7 +16,11 @@ import { sentence } from './wrap.js'
 export function describeClient (name: string | undefined, options: Options, launch: StdioEntry): string {
   if (name === undefined) return listOfClients()
   const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined
-  if (client === undefined) throw new Error(`there is no client "${name}"${didYouMean(name, Object.keys(CLIENTS)) || `; these are: ${Object.keys(CLIENTS).join(', ')}`}`)
+  if (client === undefined) {
+    throw new Error(
+      `there is no client "${name}"${didYouMean(name, Object.keys(CLIENTS)) || `; these are: ${Object.keys(CLIENTS).join(', ')}`}`
+    )
+  }
   return [
     `${client.title}: ${client.place}`,
     '',
@@ -26,8 +30,12 @@ export function describeClient (name: string | undefined, options: Options, laun
     'If it is to connect to a gateway that is running:',
     client.http(httpEntry(addressOf(options), options)),
     '',
-    ...(isQuiet(options) ? ['The client sees the upstream servers of these options. Built-in tools are', `${QUIET}.`, ''] : []),
-    'A gateway that the client launches has no console; add --port 8080 to its arguments', 'for one.', '',
+    ...(isQuiet(options)
+      ? ['The client sees the upstream servers of these options. Built-in tools are', `${QUIET}.`, '']
+      : []),
+    'A gateway that the client launches has no console; add --port 8080 to its arguments',
+    'for one.',
+    '',
     ...sentence('How to see that it works:', docsPage('clients.md')),
     ''
   ].join('\n')
@@ -35,7 +43,9 @@ export function describeClient (name: string | undefined, options: Options, laun
 
 function listOfClients (): string {
   const rows = Object.entries(CLIENTS).map(([name, { title }]) => `  ${name.padEnd(16)}${title}`)
-  return ['patchbay clients NAME prints what to configure in a client, for the present options:', '', ...rows, ''].join('\n')
+  return ['patchbay clients NAME prints what to configure in a client, for the present options:', '', ...rows, ''].join(
+    '\n'
+  )
 }
 
 /** The address that the command listens on, with the port of the options. */
@@ -47,7 +57,11 @@ export function addressOf ({ host, port, tls }: Pick<Options, 'host' | 'port' | 
  * How a client launches the command: with --stdio, and without what concerns HTTP, since two clients cannot listen on
  * one port.
  */
-export function stdioEntry ([command = '', script = '', ...args]: string[], env: Environment = {}, cwd = ''): StdioEntry {
+export function stdioEntry (
+  [command = '', script = '', ...args]: string[],
+  env: Environment = {},
+  cwd = ''
+): StdioEntry {
   const kept: string[] = []
   for (let index = 0; index < args.length; index++) {
     const arg = args[index] as string
@@ -55,5 +69,9 @@ export function stdioEntry ([command = '', script = '', ...args]: string[], env:
     else if (arg !== '--stdio' && arg !== '--keep-serving') kept.push(arg)
   }
   const variables = clientEnvironment(['--stdio', ...kept], env, cwd)
-  return { command, args: [script, '--stdio', ...kept.map(withoutPassword)], ...(Object.keys(variables).length === 0 ? {} : { env: variables }) }
+  return {
+    command,
+    args: [script, '--stdio', ...kept.map(withoutPassword)],
+    ...(Object.keys(variables).length === 0 ? {} : { env: variables })
+  }
 }

@@ -16,7 +16,9 @@ export interface Inventory {
 }
 
 /** Lists what a gateway serves, by name. */
-export function inventoryOf ({ mcp: { tools, resources, prompts, unavailable, upstreams } }: FastifyInstance): Inventory {
+export function inventoryOf ({
+  mcp: { tools, resources, prompts, unavailable, upstreams }
+}: FastifyInstance): Inventory {
   const status = upstreams.status()
   return {
     upstreams: status.map(({ alias, state }) => describeUpstream(alias, state === 'disabled')),

@@ -43,7 +43,22 @@ export interface Arguments extends Source {
 /** Reads the command line, with paths relative to `cwd`. Throws a sentence that names the argument. */
 export function readArguments (argv: string[], cwd: string): Arguments {
   const { values } = parse(argv)
-  const { check = false, help = false, version = false, config, plugin, root, data, 'mcp-config': mcpConfig, 'log-level': logLevel, 'log-format': logFormat, 'keep-serving': keepServing, port, limit, ...rest } = values
+  const {
+    check = false,
+    help = false,
+    version = false,
+    config,
+    plugin,
+    root,
+    data,
+    'mcp-config': mcpConfig,
+    'log-level': logLevel,
+    'log-format': logFormat,
+    'keep-serving': keepServing,
+    port,
+    limit,
+    ...rest
+  } = values
   const options = compact({
     ...rest,
     logLevel,
@@ -67,7 +82,11 @@ export function takeWord (argv: string[]): { word: string | undefined, rest: str
 function flagOf (path: string): string {
   const [name = '', inner = ''] = path.split('.')
   if (name === 'limits') return `--limit ${inner}`
-  return name === 'plugins' ? '--plugin' : name === 'roots' ? '--root' : `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+  return name === 'plugins'
+    ? '--plugin'
+    : name === 'roots'
+      ? '--root'
+      : `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 }
 
 const parse = (args: string[]) => parseOrHint({ args, options: FLAGS, tokens: true })
@@ -77,7 +96,10 @@ function absolute (argv: string[], cwd: string): string[] {
     if (token.kind !== 'option') return []
     if (token.value === undefined) return [token.rawName]
     if (token.name === 'plugin') return [token.rawName, locatePlugin(token.value, cwd)]
-    return [token.rawName, ['config', 'root', 'data', 'mcp-config'].includes(token.name) ? resolve(cwd, token.value) : token.value]
+    return [
+      token.rawName,
+      ['config', 'root', 'data', 'mcp-config'].includes(token.name) ? resolve(cwd, token.value) : token.value
+    ]
   })
 }
 

@@ -20,11 +20,18 @@ export function readConfigFile (file: string): Source {
     if (statSync(file).size > MAX_SIZE) throw new Error(`it has more than ${MAX_SIZE} bytes; remove what is not needed`)
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
     const { $schema, ...options } = parse(text)
-    const mistakes = repeatedNames(text).map(({ name, place, first }) => `config file ${file}, line ${place.line}: the name "${name}" is there already (line ${first.line}); remove one of them`)
+    const mistakes = repeatedNames(text).map(
+      ({ name, place, first }) =>
+        `config file ${file}, line ${place.line}: the name "${name}" is there already (line ${first.line}); remove one of them`
+    )
     return { options: resolvePaths(options, dirname(file)), mistakes, originOf }
   } catch (error) {
     const where = error instanceof JsonError ? `, line ${error.place.line}, column ${error.place.column}` : ''
-    return { options: {}, mistakes: [`config file ${file}${where}: ${reasonOf(error as NodeJS.ErrnoException)}`], originOf }
+    return {
+      options: {},
+      mistakes: [`config file ${file}${where}: ${reasonOf(error as NodeJS.ErrnoException)}`],
+      originOf
+    }
   }
 }
 

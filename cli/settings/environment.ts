@@ -19,17 +19,32 @@ const SHOWN = 60
 
 /** The options of the environment, with paths relative to `cwd`. */
 export function readEnvironment (env: Environment, cwd: string): Source {
-  const variables = new Map(Object.entries(Options.properties).map(([name, schema]) => [variableOf(name), { name, schema: schema as TSchema }]))
+  const variables = new Map(
+    Object.entries(Options.properties).map(([name, schema]) => [variableOf(name), { name, schema: schema as TSchema }])
+  )
   const mistakes: string[] = []
   const options: Record<string, unknown> = {}
   const { MCP_LOG_LEVEL: level = '', MCP_LOG_JSON: onlyJson } = env
   if (onlyJson === 'true') options['logFormat'] = 'json'
   if (level !== '') collect(mistakes, () => { options['logLevel'] = pinoLevel(level) })
   for (const [key, value] of Object.entries(env)) {
-    if (!key.startsWith(PREFIX) || key === `${PREFIX}CONFIG` || key.startsWith(INPUT) || value === undefined || value === '') continue
+    if (
+      !key.startsWith(PREFIX) ||
+      key === `${PREFIX}CONFIG` ||
+      key.startsWith(INPUT) ||
+      value === undefined ||
+      value === ''
+    ) { continue }
     const option = variables.get(key)
-    if (option === undefined) mistakes.push(`environment variable ${key} does not exist${meantBy(key, [...variables.keys(), `${PREFIX}CONFIG`])}`)
-    else collect(mistakes, () => { options[option.name] = convert(key, value, option.schema) })
+    if (option === undefined) {
+      mistakes.push(
+        `environment variable ${key} does not exist${meantBy(key, [...variables.keys(), `${PREFIX}CONFIG`])}`
+      )
+    } else {
+      collect(mistakes, () => {
+        options[option.name] = convert(key, value, option.schema)
+      })
+    }
   }
   return { options: resolvePaths(options, cwd), mistakes, originOf: path => variableOf(path.split('.')[0] ?? '') }
 }
@@ -38,7 +53,9 @@ function meantBy (key: string, variables: string[]): string {
   const limit = Object.keys(Limits.properties).find(name => variableOf(name) === key)
   const [, renamed] = Object.entries(RENAMED).find(([name]) => variableOf(name) === key) ?? []
   if (renamed !== undefined) return `; it is called ${variableOf(renamed)} now`
-  return limit === undefined ? didYouMean(key, variables) || `; ${docsPage('configure.md')} lists them` : `; set ${PREFIX}LIMITS=${limit}=…`
+  return limit === undefined
+    ? didYouMean(key, variables) || `; ${docsPage('configure.md')} lists them`
+    : `; set ${PREFIX}LIMITS=${limit}=…`
 }
 
 function collect (mistakes: string[], read: () => void): void {
@@ -51,12 +68,27 @@ function collect (mistakes: string[], read: () => void): void {
 
 // MCP_LOG_LEVEL and these names are what Python servers use.
 const LEVELS: Record<string, Values['logLevel']> = {
-  trace: 'trace', debug: 'debug', info: 'info', notice: 'info', warning: 'warn', warn: 'warn', error: 'error', critical: 'fatal', alert: 'fatal', emergency: 'fatal', fatal: 'fatal', silent: 'silent'
+  trace: 'trace',
+  debug: 'debug',
+  info: 'info',
+  notice: 'info',
+  warning: 'warn',
+  warn: 'warn',
+  error: 'error',
+  critical: 'fatal',
+  alert: 'fatal',
+  emergency: 'fatal',
+  fatal: 'fatal',
+  silent: 'silent'
 }
 
 function pinoLevel (level: string): Values['logLevel'] {
   const known = LEVELS[level.toLowerCase()]
-  if (known === undefined) throw new Error(`environment variable MCP_LOG_LEVEL must be one of ${Object.keys(LEVELS).join(', ')}, not "${level}"`)
+  if (known === undefined) {
+    throw new Error(
+      `environment variable MCP_LOG_LEVEL must be one of ${Object.keys(LEVELS).join(', ')}, not "${level}"`
+    )
+  }
   return known
 }
 
@@ -64,12 +96,22 @@ const variableOf = (option: string): string => PREFIX + option.replace(/[A-Z]/g,
 
 function convert (name: string, value: string, schema: TSchema): unknown {
   switch (schema.type as string | undefined) {
-    case undefined: return ['true', 'false'].includes(value) ? value === 'true' : list(value)
-    case 'integer': return wholeNumber(name, value)
-    case 'boolean': return truth(name, value)
-    case 'object': return name === `${PREFIX}LIMITS` && !value.startsWith('{') ? readLimits(name, [value]) : json(name, value, schema)
-    case 'array': return (schema.items as TSchema).type === 'object' || /^\[\s*"/.test(value) ? json(name, value, schema) : list(value)
-    default: return value
+    case undefined:
+      return ['true', 'false'].includes(value) ? value === 'true' : list(value)
+    case 'integer':
+      return wholeNumber(name, value)
+    case 'boolean':
+      return truth(name, value)
+    case 'object':
+      return name === `${PREFIX}LIMITS` && !value.startsWith('{')
+        ? readLimits(name, [value])
+        : json(name, value, schema)
+    case 'array':
+      return (schema.items as TSchema).type === 'object' || /^\[\s*"/.test(value)
+        ? json(name, value, schema)
+        : list(value)
+    default:
+      return value
   }
 }
 
@@ -84,6 +126,8 @@ function json (name: string, text: string, { examples = [[]] }: TSchema): unknow
   try {
     return JSON.parse(text) as unknown
   } catch {
-    throw new Error(`${name} must be JSON, for example '${JSON.stringify((examples as unknown[])[0])}', not "${text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text}"`)
+    throw new Error(
+      `${name} must be JSON, for example '${JSON.stringify((examples as unknown[])[0])}', not "${text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text}"`
+    )
   }
 }

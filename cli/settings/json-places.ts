@@ -38,8 +38,14 @@ function read (text: string): { places: Map<string, Place>, repeated: Repeated[]
     },
     onError (code, offset, length, line, character) {
       // Of a string with a wrong \\, the parser names the start.
-      const within = text.slice(offset, offset + length).replace(/\\(["\\/bfnrt]|u[\da-f]{4})/gi, escape => ' '.repeat(escape.length)).indexOf('\\')
-      throw new JsonError({ line: line + 1, column: character + Math.max(0, within) + 1 }, explain(printParseErrorCode(code), text, offset + Math.max(0, within)))
+      const within = text
+        .slice(offset, offset + length)
+        .replace(/\\(["\\/bfnrt]|u[\da-f]{4})/gi, escape => ' '.repeat(escape.length))
+        .indexOf('\\')
+      throw new JsonError(
+        { line: line + 1, column: character + Math.max(0, within) + 1 },
+        explain(printParseErrorCode(code), text, offset + Math.max(0, within))
+      )
     }
   }, { disallowComments: true })
   return { places, repeated }
@@ -63,9 +69,13 @@ function explain (code: string, text: string, offset: number): string {
   if (/^(\/[/*]|#)/.test(rest)) return 'JSON has no comments'
   if (/^['‘’“”]/.test(rest)) return 'JSON has no other quotes than "'
   if (found === '\\') return 'a \\ in a string is written \\\\, as in "C:\\\\Users"'
-  if ((code === 'PropertyNameExpected' && found === '}') || (code === 'ValueExpected' && found === ']')) return `there is a comma too many before this: ${found}`
+  if ((code === 'PropertyNameExpected' && found === '}') || (code === 'ValueExpected' && found === ']')) {
+    return `there is a comma too many before this: ${found}`
+  }
   if (code === 'InvalidSymbol' && /^\w+\s*:/.test(rest)) return `${REASONS['PropertyNameExpected'] ?? ''}: ${found}`
   // Such as 01, which the parser takes for two numbers.
-  if (code === 'CommaExpected' && /\w/.test(text.charAt(offset - 1)) && /\w/.test(found)) return `this is not JSON: ${found}`
+  if (code === 'CommaExpected' && /\w/.test(text.charAt(offset - 1)) && /\w/.test(found)) {
+    return `this is not JSON: ${found}`
+  }
   return `${REASONS[code] ?? 'this is not JSON'}: ${found}`
 }

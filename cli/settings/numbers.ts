@@ -12,7 +12,9 @@ export function wholeNumber (name: string, text: string): number {
 export function readLimits (name: string, texts: string[]): Record<string, number> {
   const pairs = texts.flatMap(text => text.split(/[\s,]+/)).filter(text => text !== '').map(text => {
     const [limit = '', ...rest] = text.split('=')
-    if (limit === '' || rest.length !== 1) throw new Error(`${name} must be NAME=VALUE, such as maxDepth=32, not "${text}"`)
+    if (limit === '' || rest.length !== 1) {
+      throw new Error(`${name} must be NAME=VALUE, such as maxDepth=32, not "${text}"`)
+    }
     return [limit, wholeNumber(`${name} ${limit}`, rest[0] ?? '')] as const
   })
   return Object.fromEntries(pairs)

@@ -11,7 +11,9 @@ export function parseOrHint<T extends ParseArgsConfig> (config: T): ReturnType<t
   try {
     return parseArgs(config)
   } catch (error) {
-    throw new Error(hint((error as Error).message.split('\n')[0] ?? '', Object.keys(config.options ?? {})), { cause: error })
+    throw new Error(hint((error as Error).message.split('\n')[0] ?? '', Object.keys(config.options ?? {})), {
+      cause: error
+    })
   }
 }
 
@@ -19,13 +21,17 @@ function hint (message: string, flags: string[]): string {
   const [, unknown] = /^Unknown option '(--?[^']*)'/.exec(message) ?? []
   if (unknown !== undefined) return `there is no option ${unknown}${meantBy(unknown.replace(/^-+/, ''), flags)}`
   const [, stray] = /^Unexpected argument '([^']*)'/.exec(message) ?? []
-  if (stray !== undefined) return `"${withoutPassword(stray)}" is not an option${flags.includes(stray) ? `; did you mean --${stray}?` : '; see patchbay --help'}`
+  if (stray !== undefined) {
+    return `"${withoutPassword(stray)}" is not an option${flags.includes(stray) ? `; did you mean --${stray}?` : '; see patchbay --help'}`
+  }
   return `${message.replace(/\.$/, '')}; see patchbay --help`
 }
 
 function meantBy (name: string, flags: string[]): string {
   const option = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  if (flags.includes('config') && Object.hasOwn(Options.properties, option)) return ` on the command line; set ${option} in the config file or PATCHBAY_${name.replaceAll('-', '_').toUpperCase()} in the environment`
+  if (flags.includes('config') && Object.hasOwn(Options.properties, option)) {
+    return ` on the command line; set ${option} in the config file or PATCHBAY_${name.replaceAll('-', '_').toUpperCase()} in the environment`
+  }
   if (flags.includes('limit') && Object.hasOwn(Limits.properties, option)) return `; write --limit ${option}=…`
   const renamed = Object.hasOwn(RENAMED, option) ? RENAMED[option] : undefined
   if (renamed !== undefined && flags.includes(renamed)) return `; it is called --${renamed} now`
@@ -38,6 +44,10 @@ function meantBy (name: string, flags: string[]): string {
  */
 export function npmFlagsWarning (flags: string[], env: Environment): string | undefined {
   if (env['npm_lifecycle_event'] !== 'start') return undefined
-  const taken = flags.filter(flag => env[`npm_config_${flag.replaceAll('-', '_')}`] !== undefined).map(flag => `--${flag}`)
-  return taken.length === 0 ? undefined : `npm took ${taken.join(' and ')} for its own; npm needs two dashes before options: npm start -- ${taken.join(' ')}`
+  const taken = flags
+    .filter(flag => env[`npm_config_${flag.replaceAll('-', '_')}`] !== undefined)
+    .map(flag => `--${flag}`)
+  return taken.length === 0
+    ? undefined
+    : `npm took ${taken.join(' and ')} for its own; npm needs two dashes before options: npm start -- ${taken.join(' ')}`
 }

@@ -39,7 +39,8 @@ export function readSettings (argv: string[], env: Environment, cwd: string): Se
 function merge (earlier: Partial<Options>, later: Partial<Options>): Partial<Options> {
   const { data, ephemeral, ...rest } = earlier
   const givesEither = later.data !== undefined || later.ephemeral === true
-  const limits = isObject(earlier.limits) && isObject(later.limits) ? { limits: { ...earlier.limits, ...later.limits } } : {}
+  const limits =
+    isObject(earlier.limits) && isObject(later.limits) ? { limits: { ...earlier.limits, ...later.limits } } : {}
   return { ...(givesEither ? rest : earlier), ...later, ...limits }
 }
 
@@ -57,7 +58,11 @@ function wrongValues (options: Partial<Options>, sources: Source[]): string[] {
 function locate (mistakes: Mistake[], sources: Source[]): string[] {
   return mistakes.map(({ path, text }) => {
     const [name = '', inner] = path.split('.')
-    const source = sources.findLast(({ options }) => Object.hasOwn(options, name) && (name !== 'limits' || inner === undefined || Object.hasOwn(options.limits ?? {}, inner)))
+    const source = sources.findLast(
+      ({ options }) =>
+        Object.hasOwn(options, name) &&
+        (name !== 'limits' || inner === undefined || Object.hasOwn(options.limits ?? {}, inner))
+    )
     return source === undefined ? text : `${source.originOf(path)}: ${text}`
   })
 }

@@ -21,14 +21,32 @@ export interface ConnectOptions {
 export interface Connection { client: Client, close: () => void }
 
 /** Opens a socket and speaks the handshake of the era. Rejects with `ConnectionLost` or `RpcError`. */
-export async function connect ({ era, url, protocols, makeSocket, clientInfo, onMessage = () => {}, signal, onClosed }: ConnectOptions): Promise<Connection> {
+export async function connect ({
+  era,
+  url,
+  protocols,
+  makeSocket,
+  clientInfo,
+  onMessage = () => {},
+  signal,
+  onClosed
+}: ConnectOptions): Promise<Connection> {
   let made = false
   let lost: ConnectionLost | undefined
   let isLeft = signal?.aborted === true
   // A cancellation because the connection closes needs no message.
-  const session: Session = new Session(text => { if (socket.readyState === OPEN) socket.send(text) }, (...message) => { if (!isLeft) onMessage(...message) })
+  const session: Session = new Session(
+    text => {
+      if (socket.readyState === OPEN) socket.send(text)
+    },
+    (...message) => {
+      if (!isLeft) onMessage(...message)
+    }
+  )
   const socket = await openSocket(makeSocket, url, protocols, {
-    message: text => { if (!isLeft) session.receive(text) },
+    message: text => {
+      if (!isLeft) session.receive(text)
+    },
     closed: closing => {
       lost = new ConnectionLost(closeInWords(closing))
       session.close(lost)

@@ -2,20 +2,36 @@ import { REVISIONS, isObject, type Client, type JsonObject, type ServerFacts } f
 import type { Session } from './session.js'
 
 /** Capabilities that the page declares; the last makes questions name the call that they belong to. */
-const CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {}, experimental: { 'patchbay/questions': {} } }
+const CAPABILITIES = {
+  elicitation: { form: {}, url: {} },
+  sampling: {},
+  roots: {},
+  experimental: { 'patchbay/questions': {} }
+}
 
 const UPDATED = 'notifications/resources/updated'
 
 /** Initializes the connection in the era of handshakes. */
 export async function connectLegacy (session: Session, clientInfo: JsonObject): Promise<Client> {
-  const result = await session.send('initialize', () => ({ protocolVersion: REVISIONS.legacy, capabilities: CAPABILITIES, clientInfo }))
+  const result = await session.send('initialize', () => ({
+    protocolVersion: REVISIONS.legacy,
+    capabilities: CAPABILITIES,
+    clientInfo
+  }))
   session.notify('notifications/initialized', {})
   const server = factsOf(result)
-  if ('logging' in server.capabilities) await session.send('logging/setLevel', () => ({ level: 'debug' })).catch(() => {})
+  if ('logging' in server.capabilities) {
+    await session.send('logging/setLevel', () => ({ level: 'debug' })).catch(() => {})
+  }
   return {
     era: 'legacy',
     server,
-    request: async (method, params = {}, handlers = {}) => await session.send(method, id => handlers.onProgress === undefined ? params : withMeta(params, { progressToken: id }), handlers),
+    request: async (method, params = {}, handlers = {}) =>
+      await session.send(
+        method,
+        id => (handlers.onProgress === undefined ? params : withMeta(params, { progressToken: id })),
+        handlers
+      ),
     onNotification: listener => session.onNotification(listener),
     subscribe: subscriber(session)
   }
@@ -49,13 +65,22 @@ function subscriber (session: Session): Client['subscribe'] {
 }
 
 function factsOf ({ serverInfo, protocolVersion, capabilities, instructions }: JsonObject): ServerFacts {
-  return { ...namesOf(serverInfo), revision: typeof protocolVersion === 'string' ? protocolVersion : REVISIONS.legacy, capabilities: isObject(capabilities) ? capabilities : {}, ...(typeof instructions === 'string' ? { instructions } : {}) }
+  return {
+    ...namesOf(serverInfo),
+    revision: typeof protocolVersion === 'string' ? protocolVersion : REVISIONS.legacy,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    ...(typeof instructions === 'string' ? { instructions } : {})
+  }
 }
 
 /** Name, title and version out of a server's description of itself. */
 export function namesOf (info: unknown): { name: string, title?: string, version: string } {
   const { name, title, version } = isObject(info) ? info : {}
-  return { name: typeof name === 'string' ? name : 'unnamed server', version: typeof version === 'string' ? version : '', ...(typeof title === 'string' ? { title } : {}) }
+  return {
+    name: typeof name === 'string' ? name : 'unnamed server',
+    version: typeof version === 'string' ? version : '',
+    ...(typeof title === 'string' ? { title } : {})
+  }
 }
 
 export function withMeta (params: JsonObject, more: JsonObject): JsonObject {

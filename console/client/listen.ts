@@ -7,7 +7,12 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 const UPDATED = 'notifications/resources/updated'
 const NOT_WATCHED = -32602
 
-interface Wanted { resourceSubscriptions?: string[], toolsListChanged?: true, promptsListChanged?: true, resourcesListChanged?: true }
+interface Wanted {
+  resourceSubscriptions?: string[]
+  toolsListChanged?: true
+  promptsListChanged?: true
+  resourcesListChanged?: true
+}
 
 type Listen = (wanted: Wanted, changed: () => void) => Promise<() => void>
 
@@ -27,8 +32,9 @@ export function listener (session: Session, metaOf: (id: number, handlers: Handl
     await new Promise<void>((resolve, reject) => {
       const off = session.onNotification((method, params) => {
         if (own === undefined || subscriptionOf(params) !== own) return
-        if (method === ACKNOWLEDGED) isWatched(params, wanted) ? resolve() : reject(new RpcError(NOT_WATCHED, 'this resource cannot be watched'))
-        else if (method === UPDATED) changed()
+        if (method === ACKNOWLEDGED) {
+          isWatched(params, wanted) ? resolve() : reject(new RpcError(NOT_WATCHED, 'this resource cannot be watched'))
+        } else if (method === UPDATED) changed()
       })
       session.send('subscriptions/listen', paramsOf, handlers)
         .then(() => reject(new RpcError(NOT_WATCHED, 'the gateway ended the subscription')), reject)

@@ -14,10 +14,14 @@ const MAX_WAIT = 2_000
 
 /** A client of the revision without a handshake: asks what the server is, and for changes of its lists. */
 export async function connectModern (session: Session, clientInfo: JsonObject): Promise<Client> {
-  const send: Send = async (method, params, handlers = {}, questions) => await session.send(method, id => withMeta(params, metaOf(id, clientInfo, handlers)), handlers, questions)
+  const send: Send = async (method, params, handlers = {}, questions) =>
+    await session.send(method, id => withMeta(params, metaOf(id, clientInfo, handlers)), handlers, questions)
   const discovered = await send('server/discover', {})
   const listenTo = listener(session, (id, handlers) => metaOf(id, clientInfo, handlers))
-  const listening = listenTo({ toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }, () => {}).catch(() => {})
+  const listening = listenTo(
+    { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
+    () => {}
+  ).catch(() => {})
   // A server that says nothing to it can be used all the same.
   await Promise.race([listening, new Promise(resolve => { setTimeout(resolve, MAX_WAIT) })])
   return {
@@ -41,5 +45,10 @@ function metaOf (id: number, clientInfo: JsonObject, { onProgress, onLog, onQues
 
 function factsOf ({ _meta, capabilities, instructions }: JsonObject): ServerFacts {
   const info = isObject(_meta) ? _meta[`${META}serverInfo`] : undefined
-  return { ...namesOf(info), revision: REVISIONS.modern, capabilities: isObject(capabilities) ? capabilities : {}, ...(typeof instructions === 'string' ? { instructions } : {}) }
+  return {
+    ...namesOf(info),
+    revision: REVISIONS.modern,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    ...(typeof instructions === 'string' ? { instructions } : {})
+  }
 }

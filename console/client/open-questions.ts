@@ -3,7 +3,8 @@ import type { Handlers, JsonObject, Question } from './contract.js'
 const METHODS = ['elicitation/create', 'sampling/createMessage', 'roots/list'] as const
 
 /** True for what a server may ask its client. */
-export const isQuestionMethod = (method: string): method is Question['method'] => METHODS.some(known => known === method)
+export const isQuestionMethod = (method: string): method is Question['method'] =>
+  METHODS.some(known => known === method)
 
 let lastId = 0
 
@@ -23,7 +24,14 @@ export class OpenQuestions {
     const id = `question-${++lastId}`
     const once = <T>(settle: (given: T) => void) => (given: T): void => { if (this.remove(id)) settle(given) }
     this.#open.add(id)
-    this.#handlers.onQuestion?.({ id, method, params, ...(key === undefined ? {} : { key }), answer: once(answer), refuse: once(refuse) })
+    this.#handlers.onQuestion?.({
+      id,
+      method,
+      params,
+      ...(key === undefined ? {} : { key }),
+      answer: once(answer),
+      refuse: once(refuse)
+    })
     return id
   }
 

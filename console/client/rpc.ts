@@ -1,4 +1,12 @@
-import { RpcError, isObject, type ConnectionLost, type Json, type JsonObject, type LogEntry, type Progress } from './contract.js'
+import {
+  RpcError,
+  isObject,
+  type ConnectionLost,
+  type Json,
+  type JsonObject,
+  type LogEntry,
+  type Progress
+} from './contract.js'
 
 export type Id = number | string
 export type Direction = 'sent' | 'received'
@@ -29,7 +37,10 @@ export class Rpc {
   }
 
   /** Sends a request; its params may name its id. `abandon` rejects it without an answer. */
-  request (method: string, paramsOf: (id: number) => JsonObject): { id: number, response: Promise<JsonObject>, abandon: (error: Error) => void } {
+  request (
+    method: string,
+    paramsOf: (id: number) => JsonObject
+  ): { id: number, response: Promise<JsonObject>, abandon: (error: Error) => void } {
     const id = ++this.#lastId
     const response = new Promise<JsonObject>((resolve, reject) => {
       if (this.#closed !== undefined) { reject(this.#closed); return }
@@ -110,11 +121,19 @@ export function progressOf ({ progress, total, message }: JsonObject): Progress 
 }
 
 export function logEntryOf ({ level, logger, data = '' }: JsonObject): LogEntry {
-  return { level: typeof level === 'string' ? level : 'unknown', data, ...(typeof logger === 'string' ? { logger } : {}) }
+  return {
+    level: typeof level === 'string' ? level : 'unknown',
+    data,
+    ...(typeof logger === 'string' ? { logger } : {})
+  }
 }
 
 function rpcErrorOf ({ code, message, data }: JsonObject): RpcError {
-  return new RpcError(isNumber(code) ? code : 0, typeof message === 'string' ? message : 'the server gave no reason', data)
+  return new RpcError(
+    isNumber(code) ? code : 0,
+    typeof message === 'string' ? message : 'the server gave no reason',
+    data
+  )
 }
 
 /** JSON has numbers that are too large to be finite here. */

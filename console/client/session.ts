@@ -1,4 +1,12 @@
-import { Cancelled, isObject, type Client, type ConnectionLost, type Handlers, type JsonObject, type Question } from './contract.js'
+import {
+  Cancelled,
+  isObject,
+  type Client,
+  type ConnectionLost,
+  type Handlers,
+  type JsonObject,
+  type Question
+} from './contract.js'
 import { isQuestionMethod, OpenQuestions } from './open-questions.js'
 import { Rpc, isId, logEntryOf, progressOf, type Id, type OnMessage } from './rpc.js'
 
@@ -27,7 +35,11 @@ export class Session {
   #closed: ConnectionLost | undefined
 
   constructor (write: (text: string) => void, onMessage: OnMessage) {
-    this.#rpc = new Rpc(write, { request: this.#onRequest.bind(this), notification: this.#onNotification.bind(this) }, onMessage)
+    this.#rpc = new Rpc(
+      write,
+      { request: this.#onRequest.bind(this), notification: this.#onNotification.bind(this) },
+      onMessage
+    )
   }
 
   receive (text: string): void {
@@ -51,7 +63,12 @@ export class Session {
   }
 
   /** Sends one request. `paramsOf` gets its id, which is also the progress token to use. */
-  async send (method: string, paramsOf: (id: number) => JsonObject, handlers: Handlers = {}, questions = new OpenQuestions(handlers)): Promise<JsonObject> {
+  async send (
+    method: string,
+    paramsOf: (id: number) => JsonObject,
+    handlers: Handlers = {},
+    questions = new OpenQuestions(handlers)
+  ): Promise<JsonObject> {
     const { signal } = handlers
     if (signal?.aborted === true) throw new Cancelled('cancelled before it was sent')
     const { id, response, abandon } = this.#rpc.request(method, paramsOf)

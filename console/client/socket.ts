@@ -22,7 +22,12 @@ export interface Closing { code: number, reason: string }
 interface SocketEvents { message: (text: string) => void, closed: (closing: Closing) => void }
 
 /** Settles when the socket is open; rejects with `ConnectionLost` when it cannot be opened. */
-export async function openSocket (make: MakeSocket, url: string, protocols: string[], events: SocketEvents): Promise<SocketLike> {
+export async function openSocket (
+  make: MakeSocket,
+  url: string,
+  protocols: string[],
+  events: SocketEvents
+): Promise<SocketLike> {
   const socket = make(url, protocols)
   return await new Promise((resolve, reject) => {
     socket.onopen = () => resolve(socket)

@@ -32,7 +32,11 @@ interface Options {
  * can stop the page. Says `late` when it was, and `unknown` when the schema cannot be followed, or this browser starts
  * no worker.
  */
-export async function checkInTime (value: Json, schema: Json, { first = false, ms = CHECK_MS, open = openWorker }: Options = {}): Promise<FieldError[] | 'late' | 'unknown'> {
+export async function checkInTime (
+  value: Json,
+  schema: Json,
+  { first = false, ms = CHECK_MS, open = openWorker }: Options = {}
+): Promise<FieldError[] | 'late' | 'unknown'> {
   let worker: Checker | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   try {
@@ -44,7 +48,7 @@ export async function checkInTime (value: Json, schema: Json, { first = false, m
       limit(LOAD_MS)
       worker = open()
       worker.onerror = () => reject(new Error('The worker failed.'))
-      worker.onmessage = ({ data }) => data === 'ready' ? limit(ms) : resolve(data ?? 'unknown')
+      worker.onmessage = ({ data }) => (data === 'ready' ? limit(ms) : resolve(data ?? 'unknown'))
       worker.postMessage({ value, schema, first })
     })
   } catch {
@@ -55,7 +59,9 @@ export async function checkInTime (value: Json, schema: Json, { first = false, m
   }
 }
 
-interface TrustedTypes { createPolicy: (name: string, rules: { createScriptURL: () => string }) => { createScriptURL: (url: string) => string } }
+interface TrustedTypes {
+  createPolicy: (name: string, rules: { createScriptURL: () => string }) => { createScriptURL: (url: string) => string }
+}
 
 const page = globalThis as unknown as { Worker: new (url: string) => Checker, trustedTypes?: TrustedTypes }
 

@@ -40,7 +40,11 @@ function dropInvalidPatterns (schema: Json): void {
     if (typeof part !== 'object' || part === null) continue
     if (isObject(part)) {
       if (!isPattern(part.pattern)) delete part.pattern
-      if (isObject(part.patternProperties)) for (const pattern of Object.keys(part.patternProperties)) if (!isPattern(pattern)) delete part.patternProperties[pattern]
+      if (isObject(part.patternProperties)) {
+        for (const pattern of Object.keys(part.patternProperties)) {
+          if (!isPattern(pattern)) delete part.patternProperties[pattern]
+        }
+      }
     }
     for (const [keyword, member] of Object.entries(part)) if (!DATA.has(keyword)) waiting.push(member)
   }
@@ -60,7 +64,9 @@ function draftOf (schema: Json): SchemaDraft {
 }
 
 function inWords (units: OutputUnit[], schema: Json, value: Json): FieldError[] {
-  if (units.some(({ keywordLocation }) => keywordLocation.length > MAX_LOCATION)) throw new Error('The errors are too deep.')
+  if (units.some(({ keywordLocation }) => keywordLocation.length > MAX_LOCATION)) {
+    throw new Error('The errors are too deep.')
+  }
   const errors = new Map<string, FieldError>()
   const work = newWork()
   for (const unit of withoutOtherVariants(units, schema, value, work)) {

@@ -32,19 +32,49 @@ export function DraftEditor ({ draft, onChange, errors = [], idPrefix, complete 
   return (
     <div class='draft-editor'>
       <ErrorSummary errors={errors} idPrefix={idPrefix} />
-      {unreadable && !onlyRaw ? <p class='note warn small'>The JSON cannot be read, so the form shows what it was before. Mend the JSON to go on.</p> : null}
+      {unreadable && !onlyRaw
+        ? (
+          <p class='note warn small'>
+            The JSON cannot be read, so the form shows what it was before. Mend the JSON to go on.
+          </p>
+          )
+        : null}
       <div class={raw && !onlyRaw ? 'beside' : ''}>
         {onlyRaw
           ? null
           : (
             <fieldset disabled={unreadable}>
               <legend class='visually-hidden'>Form</legend>
-              <SchemaForm schema={draft.schema} value={draft.value} onChange={value => onChange(withValue(draft, value))} errors={errors} idPrefix={idPrefix} complete={complete} />
+              <SchemaForm
+                schema={draft.schema}
+                value={draft.value}
+                onChange={value => onChange(withValue(draft, value))}
+                errors={errors}
+                idPrefix={idPrefix}
+                complete={complete}
+              />
             </fieldset>
             )}
-        {raw ? <RawJson draft={draft} onChange={onChange} onHide={onlyRaw || unreadable ? undefined : () => show(false)} id={`${idPrefix}-raw`} /> : null}
+        {raw
+          ? (
+            <RawJson
+              draft={draft}
+              onChange={onChange}
+              onHide={onlyRaw || unreadable ? undefined : () => show(false)}
+              id={`${idPrefix}-raw`}
+            />
+            )
+          : null}
       </div>
-      {raw ? null : <div><button type='button' class='plain' id={`${idPrefix}-show`} onClick={() => show(true)}>Show JSON</button></div>}
+      {raw
+        ? null
+        : (
+          <div>
+            <button type='button' class='plain' id={`${idPrefix}-show`} onClick={() => show(true)}>
+              Show JSON
+            </button>
+          </div>
+          )}
     </div>
   )
 }

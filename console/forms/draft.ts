@@ -29,7 +29,10 @@ export function newDraft (schema: Json | undefined, value?: Json): Draft {
 }
 
 /** The draft after an edit in the form. Masks that stand where they may not stay masks. */
-export function withValue ({ schema, masks: earlier = new Map() }: Pick<Draft, 'schema'> & Partial<Draft>, value: Value | undefined): Draft {
+export function withValue (
+  { schema, masks: earlier = new Map() }: Pick<Draft, 'schema'> & Partial<Draft>,
+  value: Value | undefined
+): Draft {
   const shown = maskSecrets(value, schema)
   const text = print(shown.value)
   const kept = [...earlier].filter(([mask]) => text.includes(mask))
@@ -63,4 +66,5 @@ export function readDraft ({ value, problem }: Draft): Read {
   return { value: json, errors: [] }
 }
 
-export const problemWords = ({ line, column, message }: JsonProblem): string => `Line ${line}, column ${column}: ${message}.`
+export const problemWords = ({ line, column, message }: JsonProblem): string =>
+  `Line ${line}, column ${column}: ${message}.`

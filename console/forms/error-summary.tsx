@@ -13,7 +13,19 @@ export function ErrorSummary ({ errors, idPrefix }: { errors: readonly FieldErro
             <p>{errors.length === 1 ? 'One thing has to change:' : `${errors.length} things have to change:`}</p>
             <ul class='summary'>
               {errors.map(({ at, message }) => (
-                <li key={`${at} ${message}`}>{at === '' ? null : <><strong><ServerText text={namesOf(at).join(' › ')} /></strong>: </>}<ServerText text={message} /></li>
+                <li key={`${at} ${message}`}>
+                  {at === ''
+                    ? null
+                    : (
+                      <>
+                        <strong>
+                  <ServerText text={namesOf(at).join(' › ')} />
+                </strong>
+                        :{' '}
+                      </>
+                      )}
+                  <ServerText text={message} />
+                </li>
               ))}
             </ul>
           </div>

@@ -25,18 +25,54 @@ export function RawJson ({ draft, onChange, onHide, id }: RawJsonProps) {
       <div class='row spread'>
         <label for={id}>JSON</label>
         <span class='row'>
-          <button type='button' class='plain' disabled={problem !== undefined} onClick={() => onChange(formatDraft(draft))}>Format</button>
+          <button
+            type='button'
+            class='plain'
+            disabled={problem !== undefined}
+            onClick={() => onChange(formatDraft(draft))}
+          >
+            Format
+          </button>
           <CopyButton text={text} />
-          {onHide === undefined ? null : <button type='button' class='plain' onClick={onHide}>Hide<span class='visually-hidden'> JSON</span></button>}
+          {onHide === undefined
+            ? null
+            : (
+              <button type='button' class='plain' onClick={onHide}>
+                Hide<span class='visually-hidden'> JSON</span>
+              </button>
+              )}
         </span>
       </div>
       <textarea
-        ref={area} id={id} class='code' rows={8} spellcheck={false} autocomplete='off' value={text} aria-invalid={problem !== undefined} aria-describedby={`${hidesSecrets ? `${id}-masks ` : ''}${id}-problem`}
+        ref={area}
+        id={id}
+        class='code'
+        rows={8}
+        spellcheck={false}
+        autocomplete='off'
+        value={text}
+        aria-invalid={problem !== undefined}
+        aria-describedby={`${hidesSecrets ? `${id}-masks ` : ''}${id}-problem`}
         onInput={({ currentTarget }) => onChange(withText(draft, currentTarget.value))}
       />
-      {!hidesSecrets ? null : <p id={`${id}-masks`} class='quiet small'>Secret values stand here as dots, and are sent as they are. Write over the dots to change one.</p>}
+      {!hidesSecrets
+        ? null
+        : (
+          <p id={`${id}-masks`} class='quiet small'>
+            Secret values stand here as dots, and are sent as they are. Write over the dots to change one.
+          </p>
+          )}
       <p id={`${id}-problem`} class='error small' role='status'>
-        {problem === undefined ? null : <>{problemWords(problem)} <button type='button' class='plain' onClick={() => goTo(problem.offset)}>Go there</button></>}
+        {problem === undefined
+          ? null
+          : (
+            <>
+              {problemWords(problem)}{' '}
+              <button type='button' class='plain' onClick={() => goTo(problem.offset)}>
+                Go there
+              </button>
+            </>
+            )}
       </p>
     </div>
   )

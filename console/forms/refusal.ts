@@ -24,7 +24,9 @@ export function refusalErrors (draft: Draft, message: string, data?: Json): Fiel
   const fields = fieldsOf(draft)
   const details = isObject(data) ? textOf(data.details) : undefined
   const text = (details ?? message).slice(0, MAX_TEXT)
-  const listed = [...issuesIn(data, 0), ...issuesIn(jsonIn(text), 0)].filter(({ at }) => fields.has(at)).slice(0, MAX_ERRORS)
+  const listed = [...issuesIn(data, 0), ...issuesIn(jsonIn(text), 0)]
+    .filter(({ at }) => fields.has(at))
+    .slice(0, MAX_ERRORS)
   return listed.length > 0 ? listed : sentencesIn(text, fields)
 }
 
@@ -37,9 +39,12 @@ function fieldsOf ({ schema, value }: Draft): Map<Pointer, string> {
     found.set(at, namesOf(at).join('.'))
     const shape = shapeOf(part, schema)
     for (const variant of shape.variants) visit(variant.schema, member, at, depth + 1)
-    if (Array.isArray(member)) member.forEach((item, index) => visit(shape.schema.items, item, below(at, index), depth + 1))
-    else if (member instanceof Map || member === undefined) {
-      for (const { name, schema: inner } of membersOf(shape.schema, member)) visit(inner, member?.get(name), below(at, name), depth + 1)
+    if (Array.isArray(member)) {
+      member.forEach((item, index) => visit(shape.schema.items, item, below(at, index), depth + 1))
+    } else if (member instanceof Map || member === undefined) {
+      for (const { name, schema: inner } of membersOf(shape.schema, member)) {
+        visit(inner, member?.get(name), below(at, name), depth + 1)
+      }
     }
   }
   visit(schema, value, '', 0)
@@ -51,7 +56,9 @@ function issuesIn (data: Json | undefined, depth: number): FieldError[] {
   if (depth > 4) return []
   if (Array.isArray(data)) return data.flatMap(part => issuesIn(part, depth + 1))
   if (!isObject(data)) return []
-  const at = pointerFrom(data.path ?? data.instancePath ?? data.instanceLocation ?? data.pointer ?? data.loc ?? data.field)
+  const at = pointerFrom(
+    data.path ?? data.instancePath ?? data.instanceLocation ?? data.pointer ?? data.loc ?? data.field
+  )
   const message = textOf(data.message) ?? textOf(data.msg) ?? textOf(data.error)
   if (at !== undefined && message !== undefined) return [{ at, message }]
   return Object.values(data).flatMap(part => issuesIn(part, depth + 1))
@@ -87,5 +94,10 @@ function isAbout (sentence: string, at: Pointer, name: string): boolean {
   const last = namesOf(at).at(-1) ?? ''
   const outside = name.slice(0, -last.length - 1)
   const missing = `${outside === '' ? '' : `${outside}: `}"${last}" is missing`
-  return sentence === missing || sentence.startsWith(`${name} `) || sentence.startsWith(`${name}: `) || sentence.startsWith(`"${name}" `)
+  return (
+    sentence === missing ||
+    sentence.startsWith(`${name} `) ||
+    sentence.startsWith(`${name}: `) ||
+    sentence.startsWith(`"${name}" `)
+  )
 }

@@ -27,8 +27,33 @@ export function SchemaForm ({ schema, value, onChange, errors = [], idPrefix, co
   return (
     <FormContext.Provider value={{ root: schema, errors: byPlace, complete, Field, Control }}>
       <div class='schema-form'>
-        <Control schema={schema} shape={chooseControl(shapeOf(schema, schema), value, 0)} value={value} onChange={onChange} at='' id={idPrefix} depth={0} optional={false} required aria={own.length === 0 ? { 'aria-label': 'Value' } : { 'aria-label': 'Value', 'aria-describedby': `${idPrefix}-error` }} />
-        {own.length === 0 ? null : <p id={`${idPrefix}-error`} class='error small'>{own.map(text => <span key={text}><ServerText text={text} /> </span>)}</p>}
+        <Control
+          schema={schema}
+          shape={chooseControl(shapeOf(schema, schema), value, 0)}
+          value={value}
+          onChange={onChange}
+          at=''
+          id={idPrefix}
+          depth={0}
+          optional={false}
+          required
+          aria={
+            own.length === 0
+              ? { 'aria-label': 'Value' }
+              : { 'aria-label': 'Value', 'aria-describedby': `${idPrefix}-error` }
+          }
+        />
+        {own.length === 0
+          ? null
+          : (
+            <p id={`${idPrefix}-error`} class='error small'>
+              {own.map(text => (
+                <span key={text}>
+                  <ServerText text={text} />{' '}
+                </span>
+              ))}
+            </p>
+            )}
       </div>
     </FormContext.Provider>
   )

@@ -85,7 +85,11 @@ export function useKey (key: string, keepForTab: boolean): void {
 export async function logInWithOAuth (scopes?: string[]): Promise<void> {
   const facts = oauth.peek()
   if (facts === undefined) return
-  await import('./oauth.js').then(async ({ beginLogin }) => await beginLogin(facts, scopes)).catch((error: unknown) => { fail(error) })
+  await import('./oauth.js')
+    .then(async ({ beginLogin }) => await beginLogin(facts, scopes))
+    .catch((error: unknown) => {
+      fail(error)
+    })
 }
 
 /** Forgets every credential. The caller closes the connection, and forgets what came over it. */
@@ -110,7 +114,8 @@ function keptKey (): Credential | undefined {
   return undefined
 }
 
-const tokenOf = (held: Credential | undefined): string | undefined => held?.kind === 'oauth' ? held.tokens.access : held?.key
+const tokenOf = (held: Credential | undefined): string | undefined =>
+  held?.kind === 'oauth' ? held.tokens.access : held?.key
 
 async function finishOAuth (answer: Returned): Promise<void> {
   const { finishLogin } = await import('./oauth.js')
@@ -150,7 +155,9 @@ function refuse (detail: string | undefined): LoginNeeded {
 }
 
 function failureOf (error: unknown): Pick<LoginFailed, 'message' | 'detail'> {
-  return error instanceof LoginFailed ? error : { message: 'The login did not work:', detail: error instanceof Error ? error.message : String(error) }
+  return error instanceof LoginFailed
+    ? error
+    : { message: 'The login did not work:', detail: error instanceof Error ? error.message : String(error) }
 }
 
 function fail (error: unknown): void {

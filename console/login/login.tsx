@@ -29,7 +29,9 @@ function LoginForm ({ why, forgetAll }: LoginProps & { why: Need }) {
   return (
     <section class='login card' aria-labelledby='login-heading' ref={place}>
       <h1 id='login-heading'>Log in</h1>
-      <p role='status' class={why.reason === 'missing' ? 'quiet' : 'login-problem'}>{why.why ?? WORDS[why.reason]} {why.detail !== undefined && <LinkText url={why.detail} />}</p>
+      <p role='status' class={why.reason === 'missing' ? 'quiet' : 'login-problem'}>
+        {why.why ?? WORDS[why.reason]} {why.detail !== undefined && <LinkText url={why.detail} />}
+      </p>
       {oauth.value !== undefined && <OAuthLogin />}
       <KeyLogin />
       {wasUsed.value && <Forget forgetAll={forgetAll} />}
@@ -58,17 +60,38 @@ function OAuthLogin () {
     leaving.value = false
   }
   return (
-    <form class='login-way' onSubmit={event => { void submit(event) }}>
-      <button type='submit' class='primary' disabled={leaving}>{leaving.value ? 'Going there' : 'Log in with OAuth'}</button>
+    <form
+      class='login-way'
+      onSubmit={event => {
+        void submit(event)
+      }}
+    >
+      <button type='submit' class='primary' disabled={leaving}>
+        {leaving.value ? 'Going there' : 'Log in with OAuth'}
+      </button>
       <details>
         <summary>Ask for other rights</summary>
-        <label class='login-field'>Scopes <input type='text' name='scopes' autocomplete='off' spellcheck={false} placeholder='mcp admin' value={scopes} onInput={event => { scopes.value = event.currentTarget.value }} /></label>
+        <label class='login-field'>
+          Scopes{' '}
+          <input
+            type='text'
+            name='scopes'
+            autocomplete='off'
+            spellcheck={false}
+            placeholder='mcp admin'
+            value={scopes}
+            onInput={event => {
+              scopes.value = event.currentTarget.value
+            }}
+          />
+        </label>
       </details>
     </form>
   )
 }
 
-const WRONG_KEY = 'A key has only letters, digits and signs of ASCII; this one has another character, perhaps a typographic quote or a space.'
+const WRONG_KEY =
+  'A key has only letters, digits and signs of ASCII; this one has another character, perhaps a typographic quote or a space.'
 
 function KeyLogin () {
   const id = useId()
@@ -85,11 +108,44 @@ function KeyLogin () {
   }
   return (
     <form class='login-way' onSubmit={submit}>
-      <label class='login-field'>API key <input type='password' name='key' autocomplete='off' spellcheck={false} required value={typed} aria-invalid={wrong} aria-describedby={id} onInput={event => { typed.value = event.currentTarget.value; wrong.value = false }} /></label>
-      <p id={id} class='error small' role='alert'>{wrong.value ? WRONG_KEY : ''}</p>
-      <p class='quiet small'>You get one from those who run the gateway: a key that they make with <code>patchbay key NAME</code>, or, where the gateway is part of another application, a token that this one accepts.</p>
-      <label class='login-keep'><input type='checkbox' name='keep' checked={keep} onChange={event => { keep.value = event.currentTarget.checked }} /> Keep it for this tab</label>
-      <button type='submit' class={oauth.value === undefined ? 'primary' : ''}>Log in with this key</button>
+      <label class='login-field'>
+        API key{' '}
+        <input
+          type='password'
+          name='key'
+          autocomplete='off'
+          spellcheck={false}
+          required
+          value={typed}
+          aria-invalid={wrong}
+          aria-describedby={id}
+          onInput={event => {
+            typed.value = event.currentTarget.value
+            wrong.value = false
+          }}
+        />
+      </label>
+      <p id={id} class='error small' role='alert'>
+        {wrong.value ? WRONG_KEY : ''}
+      </p>
+      <p class='quiet small'>
+        You get one from those who run the gateway: a key that they make with <code>patchbay key NAME</code>, or, where
+        the gateway is part of another application, a token that this one accepts.
+      </p>
+      <label class='login-keep'>
+        <input
+          type='checkbox'
+          name='keep'
+          checked={keep}
+          onChange={event => {
+            keep.value = event.currentTarget.checked
+          }}
+        />{' '}
+        Keep it for this tab
+      </label>
+      <button type='submit' class={oauth.value === undefined ? 'primary' : ''}>
+        Log in with this key
+      </button>
     </form>
   )
 }

@@ -32,7 +32,9 @@ export const rememberLogin = (pending: Pending): void => { writeTab(NAME, JSON.s
 export function takeReturned (page = globalThis as unknown as Partial<Page>): Returned | undefined {
   const { location, history } = page
   const parameters = new URLSearchParams(location?.search ?? '')
-  if (location === undefined || history === undefined || !(parameters.has('code') || parameters.has('error'))) return undefined
+  if (location === undefined || history === undefined || !(parameters.has('code') || parameters.has('error'))) {
+    return undefined
+  }
   const pending = parse(readTab(NAME))
   writeTab(NAME, undefined)
   history.replaceState(null, '', location.pathname + (pending?.hash ?? location.hash))

@@ -1,5 +1,9 @@
 /** The storage of this tab, as far as it is used; absent where the browser forbids it, and in tests without a page. */
-interface TabStorage { getItem: (name: string) => string | null, setItem: (name: string, value: string) => void, removeItem: (name: string) => void }
+interface TabStorage {
+  getItem: (name: string) => string | null
+  setItem: (name: string, value: string) => void
+  removeItem: (name: string) => void
+}
 
 export function readTab (name: string): string | undefined {
   return tabStorage()?.getItem(name) ?? undefined

@@ -22,10 +22,15 @@ const TICKET = '../ticket'
 
 /** Asks for a ticket for one connection. Rejects if the gateway cannot answer that now. */
 export async function requestTicket (credential: string | undefined): Promise<Answer> {
-  const response = await fetch(TICKET, { method: 'POST', headers: credential === undefined ? {} : { authorization: `Bearer ${credential}` } })
+  const response = await fetch(TICKET, {
+    method: 'POST',
+    headers: credential === undefined ? {} : { authorization: `Bearer ${credential}` }
+  })
   if (response.ok) return { kind: 'ticket', ticket: (await response.json() as { ticket: string }).ticket }
   const detail = await textOf(response)
-  if (![400, 401, 403].includes(response.status)) throw new Error(detail ?? `it gave no ticket, but status ${response.status}`)
+  if (![400, 401, 403].includes(response.status)) {
+    throw new Error(detail ?? `it gave no ticket, but status ${response.status}`)
+  }
   return { kind: 'refused', detail }
 }
 

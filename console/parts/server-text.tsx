@@ -5,7 +5,9 @@ import { beginningOf, hiddenCount, pieces, webUrl, type HiddenRun } from './text
  * drawn.
  */
 export function ServerText ({ text, block = false }: { text: string, block?: boolean }) {
-  const drawn = pieces(text).map((piece, index) => typeof piece === 'string' ? piece : <Hidden key={index} run={piece} />)
+  const drawn = pieces(text).map((piece, index) =>
+    typeof piece === 'string' ? piece : <Hidden key={index} run={piece} />
+  )
   return block ? <pre class='server-text' dir='auto' tabIndex={0}>{drawn}</pre> : <bdi class='server-text'>{drawn}</bdi>
 }
 
@@ -28,13 +30,36 @@ const MAX_DRAWN = 100_000
 export function CutText ({ text, block = false }: { text: string, block?: boolean }) {
   const drawn = beginningOf(text, MAX_DRAWN)
   if (drawn.length === text.length) return <ServerText text={text} block={block} />
-  return <><ServerText text={drawn} block={block} /> <span class='quiet small'>The first {drawn.length.toLocaleString()} of {text.length.toLocaleString()} characters.</span></>
+  return (
+    <>
+      <ServerText text={drawn} block={block} />{' '}
+      <span class='quiet small'>
+        The first {drawn.length.toLocaleString()} of {text.length.toLocaleString()} characters.
+      </span>
+    </>
+  )
 }
 
 /** A server's URL: a link with its host shown when a browser may open it, else text. */
 export function LinkText ({ url, text = url }: { url: string, text?: string }) {
   const target = webUrl(url)
-  if (target === undefined) return <><ServerText text={text} />{text === url ? null : <> <code><ServerText text={url} /></code></>}</>
+  if (target === undefined) {
+    return (
+      <>
+        <ServerText text={text} />
+        {text === url
+          ? null
+          : (
+            <>
+              {' '}
+              <code>
+                <ServerText text={url} />
+              </code>
+            </>
+            )}
+      </>
+    )
+  }
   return (
     <>
       <a href={target.href} target='_blank' rel='noopener noreferrer'><ServerText text={text} /></a>

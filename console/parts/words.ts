@@ -17,7 +17,12 @@ export function span (ms: number): string {
   const whole = Math.max(0, Math.floor(ms / SECOND) * SECOND)
   const first = units.findIndex(([unit]) => whole >= unit)
   if (first === -1) return '0 s'
-  const parts = units.slice(first, first + 2).map(([unit, name], index) => [Math.floor((index === 0 ? whole : whole % (units[first]?.[0] ?? unit)) / unit), name] as const)
+  const parts = units
+    .slice(first, first + 2)
+    .map(
+      ([unit, name], index) =>
+        [Math.floor((index === 0 ? whole : whole % (units[first]?.[0] ?? unit)) / unit), name] as const
+    )
   return parts.filter(([count]) => count > 0).map(([count, name]) => `${count} ${name}`).join(' ')
 }
 

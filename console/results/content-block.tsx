@@ -19,9 +19,13 @@ export function ContentBlock ({ block, onOpen }: BlockProps) {
   if (isObject(block)) {
     const { type, text, data, mimeType, resource, uri } = block
     if (type === 'text' && typeof text === 'string') return <TextContent text={text} />
-    if ((type === 'image' || type === 'audio') && typeof data === 'string') return <MediaView base64={data} type={textOf(mimeType) ?? ''} />
+    if ((type === 'image' || type === 'audio') && typeof data === 'string') {
+      return <MediaView base64={data} type={textOf(mimeType) ?? ''} />
+    }
     if (type === 'resource' && isObject(resource)) return <ResourceContent resource={resource} />
-    if (type === 'resource_link' && typeof uri === 'string') return <ResourceLink block={block} uri={uri} onOpen={onOpen} />
+    if (type === 'resource_link' && typeof uri === 'string') {
+      return <ResourceLink block={block} uri={uri} onOpen={onOpen} />
+    }
   }
   return <JsonTree value={block} open />
 }
@@ -32,8 +36,21 @@ export function ResourceContent ({ resource }: { resource: JsonObject }) {
   if (typeof text !== 'string' && typeof blob !== 'string') return <JsonTree value={resource} open />
   return (
     <div class='resource stack'>
-      <p class='small'><strong><ServerText text={textOf(uri) ?? 'Resource'} /></strong> <span class='quiet'><ServerText text={textOf(mimeType) ?? ''} /></span></p>
-      {typeof text === 'string' ? <ResourceText text={text} type={textOf(mimeType) ?? ''} /> : <MediaView base64={textOf(blob) ?? ''} type={textOf(mimeType) ?? ''} />}
+      <p class='small'>
+        <strong>
+          <ServerText text={textOf(uri) ?? 'Resource'} />
+        </strong>{' '}
+        <span class='quiet'>
+          <ServerText text={textOf(mimeType) ?? ''} />
+        </span>
+      </p>
+      {typeof text === 'string'
+        ? (
+          <ResourceText text={text} type={textOf(mimeType) ?? ''} />
+          )
+        : (
+          <MediaView base64={textOf(blob) ?? ''} type={textOf(mimeType) ?? ''} />
+          )}
     </div>
   )
 }
@@ -47,7 +64,15 @@ function TextContent ({ text }: { text: string }) {
     <div>
       {asText.value ? <LongText text={text} /> : <JsonTree value={json} open />}
       <div class='row'>
-        <button type='button' class='plain' onClick={() => { asText.value = !asText.value }}>{asText.value ? 'Show as a tree' : 'Show as text'}</button>
+        <button
+          type='button'
+          class='plain'
+          onClick={() => {
+            asText.value = !asText.value
+          }}
+        >
+          {asText.value ? 'Show as a tree' : 'Show as text'}
+        </button>
         {!asText.value && <CopyButton text={text} label='Copy text' />}
       </div>
     </div>
@@ -63,12 +88,36 @@ function ResourceText ({ text, type }: { text: string, type: string }) {
 
 function ResourceLink ({ block, uri, onOpen }: { block: JsonObject, uri: string, onOpen: OpenResource | undefined }) {
   const size = numberOf(block.size)
-  const facts = [textOf(block.mimeType), size === undefined ? undefined : sizeWords(size)].filter(fact => fact !== undefined)
+  const facts = [textOf(block.mimeType), size === undefined ? undefined : sizeWords(size)].filter(
+    fact => fact !== undefined
+  )
   return (
     <div class='resource'>
-      <p><strong><ServerText text={textOf(block.title) ?? textOf(block.name) ?? uri} /></strong> <span class='quiet small'><ServerText text={facts.join(', ')} /></span></p>
-      {textOf(block.description) === undefined ? null : <p class='quiet small'><ServerText text={textOf(block.description) ?? ''} /></p>}
-      <p class='row'><LinkText url={uri} />{onOpen === undefined ? null : <button type='button' onClick={() => onOpen(uri)}>Read</button>}</p>
+      <p>
+        <strong>
+          <ServerText text={textOf(block.title) ?? textOf(block.name) ?? uri} />
+        </strong>{' '}
+        <span class='quiet small'>
+          <ServerText text={facts.join(', ')} />
+        </span>
+      </p>
+      {textOf(block.description) === undefined
+        ? null
+        : (
+          <p class='quiet small'>
+            <ServerText text={textOf(block.description) ?? ''} />
+          </p>
+          )}
+      <p class='row'>
+        <LinkText url={uri} />
+        {onOpen === undefined
+          ? null
+          : (
+            <button type='button' onClick={() => onOpen(uri)}>
+              Read
+            </button>
+            )}
+      </p>
     </div>
   )
 }
@@ -81,10 +130,28 @@ export function LongText ({ text }: { text: string }) {
   const size = useMemo(() => text.length * 3 < SHOWN_BYTES ? 0 : byteLength(text), [text])
   return (
     <div class='long-text'>
-      <pre class='server-text' dir='auto' tabIndex={0}>{blocks.map((block, index) => <span key={index} class={blocks.length === 1 ? '' : 'block-of-text'}><ServerText text={block} /></span>)}</pre>
+      <pre class='server-text' dir='auto' tabIndex={0}>
+        {blocks.map((block, index) => (
+          <span key={index} class={blocks.length === 1 ? '' : 'block-of-text'}>
+            <ServerText text={block} />
+          </span>
+        ))}
+      </pre>
       <div class='row'>
-        {shown.length < text.length ? <span class='quiet small'>{sizeWords(times * SHOWN_BYTES)} of {sizeWords(size)} shown</span> : null}
-        {shown.length < text.length ? <button type='button' onClick={() => setTimes(times + 1)}>Show 100 KiB more</button> : null}
+        {shown.length < text.length
+          ? (
+            <span class='quiet small'>
+              {sizeWords(times * SHOWN_BYTES)} of {sizeWords(size)} shown
+            </span>
+            )
+          : null}
+        {shown.length < text.length
+          ? (
+            <button type='button' onClick={() => setTimes(times + 1)}>
+              Show 100 KiB more
+            </button>
+            )
+          : null}
         <CopyButton text={text} label='Copy text' />
         {size > 0 ? <SaveButton content={() => text} name='text.txt' label='Save text' /> : null}
       </div>

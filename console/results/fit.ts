@@ -14,7 +14,12 @@ export type Fit = { type: 'fits' | 'missing' | 'large' | 'late' | 'unknown' } | 
  * Compares a result with its schema. `large`: not checked, since it was not asked for; `late`: not in time; `unknown`:
  * the schema cannot be followed.
  */
-export async function fitOf (result: JsonObject, outputSchema: Json, asked: boolean, check = checkInTime): Promise<Fit> {
+export async function fitOf(
+  result: JsonObject,
+  outputSchema: Json,
+  asked: boolean,
+  check = checkInTime
+): Promise<Fit> {
   const value = result.structuredContent
   if (value === undefined) return { type: 'missing' }
   if (!asked && partsOf(value, MAX_PARTS) > MAX_PARTS) return { type: 'large' }

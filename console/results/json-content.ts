@@ -29,7 +29,12 @@ export function repeatedTexts ({ content, structuredContent }: JsonObject): Set<
   const repeated = new Set<number>()
   if (!Array.isArray(content) || structuredContent === undefined) return repeated
   content.forEach((block, index) => {
-    if (isObject(block) && block.type === 'text' && typeof block.text === 'string' && isSame(readExactly(block.text), structuredContent)) repeated.add(index)
+    if (
+      isObject(block) &&
+      block.type === 'text' &&
+      typeof block.text === 'string' &&
+      isSame(readExactly(block.text), structuredContent)
+    ) { repeated.add(index) }
   })
   return repeated
 }
@@ -46,5 +51,8 @@ function isSame (one: Json | undefined, other: Json | undefined): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
   if (Array.isArray(one) !== Array.isArray(other)) return false
   const names = Object.keys(one)
-  return names.length === Object.keys(other).length && names.every(name => Object.hasOwn(other, name) && isSame(Reflect.get(one, name), Reflect.get(other, name)))
+  return (
+    names.length === Object.keys(other).length &&
+    names.every(name => Object.hasOwn(other, name) && isSame(Reflect.get(one, name), Reflect.get(other, name)))
+  )
 }

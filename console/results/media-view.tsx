@@ -20,12 +20,24 @@ export function MediaView ({ base64, type }: { base64: string, type: string }) {
   )
 }
 
-function Shown ({ base64, type, media, words }: { base64: string, type: string, media: 'image' | 'audio', words: string }) {
+function Shown ({
+  base64,
+  type,
+  media,
+  words
+}: {
+  base64: string
+  type: string
+  media: 'image' | 'audio'
+  words: string
+}) {
   const url = useBlob(base64, type)
   const [broken, setBroken] = useState(false)
   if (url === undefined || broken) return <p class='note warn'>This cannot be shown: it is not what its type says.</p>
   const breaks = () => setBroken(true)
-  if (media === 'audio') return <audio controls preload='metadata' src={url} aria-label={`Sound: ${words}`} onError={breaks} />
+  if (media === 'audio') {
+    return <audio controls preload='metadata' src={url} aria-label={`Sound: ${words}`} onError={breaks} />
+  }
   return <img src={url} alt={`Image: ${words}`} decoding='async' onError={breaks} />
 }
 

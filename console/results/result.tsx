@@ -28,7 +28,14 @@ export function Result ({ value, outputSchema, onOpen }: ResultProps) {
     <div class='result stack'>
       {failed ? <p class='note bad'>The tool says that it failed.</p> : null}
       {blocksOf(value, repeated, onOpen)}
-      {value.structuredContent === undefined ? null : <section><h3>Structured content</h3><JsonTree value={value.structuredContent} open /></section>}
+      {value.structuredContent === undefined
+        ? null
+        : (
+          <section>
+            <h3>Structured content</h3>
+            <JsonTree value={value.structuredContent} open />
+          </section>
+          )}
       {outputSchema === undefined || failed ? null : <FitBadge result={value} outputSchema={outputSchema} />}
       <details class='whole'>
         <summary class='quiet small'>Whole result as JSON</summary>
@@ -42,10 +49,32 @@ export function Result ({ value, outputSchema, onOpen }: ResultProps) {
   )
 }
 
-function blocksOf ({ content, contents, messages }: JsonObject, repeated: ReadonlySet<number>, onOpen: OpenResource | undefined) {
-  if (Array.isArray(content)) return drawLimited(content, 'The tool returned no content.', (block, index) => repeated.has(index) ? <p class='quiet small'>The text says the same as the structured content.</p> : <ContentBlock block={block} onOpen={onOpen} />)
-  if (Array.isArray(contents)) return drawLimited(contents, 'The resource has no contents.', part => isObject(part) ? <ResourceContent resource={part} /> : <JsonTree value={part} open />)
-  if (Array.isArray(messages)) return drawLimited(messages, 'The prompt has no messages.', message => <Message message={message} onOpen={onOpen} />)
+function blocksOf (
+  { content, contents, messages }: JsonObject,
+  repeated: ReadonlySet<number>,
+  onOpen: OpenResource | undefined
+) {
+  if (Array.isArray(content)) {
+    return drawLimited(content, 'The tool returned no content.', (block, index) =>
+      repeated.has(index)
+        ? (
+          <p class='quiet small'>The text says the same as the structured content.</p>
+          )
+        : (
+          <ContentBlock block={block} onOpen={onOpen} />
+          )
+    )
+  }
+  if (Array.isArray(contents)) {
+    return drawLimited(contents, 'The resource has no contents.', part =>
+      isObject(part) ? <ResourceContent resource={part} /> : <JsonTree value={part} open />
+    )
+  }
+  if (Array.isArray(messages)) {
+    return drawLimited(messages, 'The prompt has no messages.', message => (
+      <Message message={message} onOpen={onOpen} />
+    ))
+  }
   return null
 }
 

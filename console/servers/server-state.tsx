@@ -19,12 +19,22 @@ export function ServerState ({ server, now }: { server: UpstreamRow, now: number
   const outlook = outlookOf(server, now)
   return (
     <div class='server-state'>
-      {lastError !== undefined && <p class='small'><span class='quiet'>{failing === true ? 'Reason:' : 'Last error:'}</span> <ServerText text={String(lastError)} /></p>}
+      {lastError !== undefined && (
+        <p class='small'>
+          <span class='quiet'>{failing === true ? 'Reason:' : 'Last error:'}</span>{' '}
+          <ServerText text={String(lastError)} />
+        </p>
+      )}
       <ListRemarks server={server} />
       {outlook !== '' && <p class='small quiet'>{outlook}</p>}
       {canStart(server) && <StartButton alias={alias} label={failing === true ? 'Try again' : 'Start'} />}
       {Array.isArray(lastLines) && lastLines.length > 0 && (
-        <details><summary class='small'>Its last {lastLines.length === 1 ? 'line' : `${lastLines.length} lines`} of standard error before it failed</summary><ServerText block text={lastLines.join('\n')} /></details>
+        <details>
+          <summary class='small'>
+            Its last {lastLines.length === 1 ? 'line' : `${lastLines.length} lines`} of standard error before it failed
+          </summary>
+          <ServerText block text={lastLines.join('\n')} />
+        </details>
       )}
       {state !== 'misconfigured' && <RecentLog alias={alias} />}
     </div>
@@ -35,9 +45,16 @@ export function ServerState ({ server, now }: { server: UpstreamRow, now: number
 export function ListRemarks ({ server: { repaired = 0, warnings = [] } }: { server: UpstreamRow }) {
   return (
     <>
-      {Number(repaired) > 0 && <p class='small quiet'>{`Entries of its lists that were repaired, because some clients would refuse them: ${Number(repaired)}`}</p>}
+      {Number(repaired) > 0 && (
+        <p class='small quiet'>{`Entries of its lists that were repaired, because some clients would refuse them: ${Number(repaired)}`}</p>
+      )}
       {Array.isArray(warnings) && warnings.length > 0 && (
-        <details><summary class='small'>{warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`} about its lists</summary><ServerText block text={warnings.join('\n')} /></details>
+        <details>
+          <summary class='small'>
+            {warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`} about its lists
+          </summary>
+          <ServerText block text={warnings.join('\n')} />
+        </details>
       )}
     </>
   )
@@ -53,8 +70,19 @@ function StartButton ({ alias, label }: { alias: string, label: string }) {
   }
   return (
     <div class='row'>
-      <button type='button' disabled={client.value === undefined} onClick={() => { void start() }}>{label}<span class='visually-hidden'> to start {alias}</span></button>
-      <span role='status' class='error small'>{refused.value === '' ? null : <ServerText text={refused.value} />}</span>
+      <button
+        type='button'
+        disabled={client.value === undefined}
+        onClick={() => {
+          void start()
+        }}
+      >
+        {label}
+        <span class='visually-hidden'> to start {alias}</span>
+      </button>
+      <span role='status' class='error small'>
+        {refused.value === '' ? null : <ServerText text={refused.value} />}
+      </span>
     </div>
   )
 }
@@ -66,19 +94,59 @@ function RecentLog ({ alias }: { alias: string }) {
   const read = async (): Promise<void> => {
     if (client.value === undefined) return
     problem.value = ''
-    await readServerLog(client.value, alias).then(found => { lines.value = found }, (error: unknown) => { problem.value = wordsOf(error) })
+    await readServerLog(client.value, alias).then(
+      found => {
+        lines.value = found
+      },
+      (error: unknown) => {
+        problem.value = wordsOf(error)
+      }
+    )
   }
   return (
-    <details onToggle={event => { if (event.currentTarget.open) void read() }}>
-      <summary class='small'>Recent log<span class='visually-hidden'> of {alias}</span></summary>
-      {lines.value === undefined || lines.value.length > 0 ? null : <p class='small quiet'>The gateway has no lines: it wrote nothing to standard error, or it is no program that the gateway starts.</p>}
-      {lines.value === undefined || lines.value.length === 0 ? null : <ServerText block text={lines.value.join('\n')} />}
-      <p class='error small' role='status'>{problem.value === '' ? null : <ServerText text={problem.value} />}</p>
-      <button type='button' class='plain' onClick={() => { void read() }}>Read again</button>
+    <details
+      onToggle={event => {
+        if (event.currentTarget.open) void read()
+      }}
+    >
+      <summary class='small'>
+        Recent log<span class='visually-hidden'> of {alias}</span>
+      </summary>
+      {lines.value === undefined || lines.value.length > 0
+        ? null
+        : (
+          <p class='small quiet'>
+            The gateway has no lines: it wrote nothing to standard error, or it is no program that the gateway starts.
+          </p>
+          )}
+      {lines.value === undefined || lines.value.length === 0
+        ? null
+        : (
+          <ServerText block text={lines.value.join('\n')} />
+          )}
+      <p class='error small' role='status'>
+        {problem.value === '' ? null : <ServerText text={problem.value} />}
+      </p>
+      <button
+        type='button'
+        class='plain'
+        onClick={() => {
+          void read()
+        }}
+      >
+        Read again
+      </button>
     </details>
   )
 }
 
 const wordsOf = (error: unknown): string => error instanceof Error ? error.message : String(error)
 
-const toneOf = (state: string): string => state === 'ready' ? 'good' : state === 'crash loop' || state === 'misconfigured' || state === 'closed' ? 'bad' : state === 'disabled' ? '' : 'warn'
+const toneOf = (state: string): string =>
+  state === 'ready'
+    ? 'good'
+    : state === 'crash loop' || state === 'misconfigured' || state === 'closed'
+      ? 'bad'
+      : state === 'disabled'
+        ? ''
+        : 'warn'

@@ -20,12 +20,18 @@ interface AppProps { connection: Reconnector, log: MessageLog }
 export function App ({ connection, log }: AppProps) {
   return (
     <>
-      <button type='button' class='skip' onClick={() => document.getElementById('main')?.focus()}>Skip to the content</button>
+      <button type='button' class='skip' onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the content
+      </button>
       <Header connection={connection} log={log} />
       <main id='main' tabIndex={-1}>
         <StatusNotes connection={connection} />
         <Login forgetAll={() => leave(connection, log)} />
-        {need.value === undefined && <Boundary place={route.value}><View log={log} /></Boundary>}
+        {need.value === undefined && (
+          <Boundary place={route.value}>
+            <View log={log} />
+          </Boundary>
+        )}
       </main>
       <Confirm />
       <LiveRegion />
@@ -35,10 +41,22 @@ export function App ({ connection, log }: AppProps) {
 
 function View ({ log }: { log: MessageLog }) {
   switch (route.value.view) {
-    case 'history': return <History />
-    case 'messages': return <Messages log={log} />
-    case 'watch': return client.value === undefined || mayWatch(client.value) ? <LateWatch client={client.value} /> : <p class='card'>This gateway does not let you watch: that needs the scope <code>admin</code>.</p>
-    case 'try': return <Try />
+    case 'history':
+      return <History />
+    case 'messages':
+      return <Messages log={log} />
+    case 'watch':
+      return client.value === undefined || mayWatch(client.value)
+        ? (
+          <LateWatch client={client.value} />
+          )
+        : (
+          <p class='card'>
+            This gateway does not let you watch: that needs the scope <code>admin</code>.
+          </p>
+          )
+    case 'try':
+      return <Try />
   }
 }
 

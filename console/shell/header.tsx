@@ -26,7 +26,11 @@ export function Header ({ connection, log }: { connection: Reconnector, log: Mes
         <StatusLine />
         <EraChoice />
         <SettingsButton />
-        {loginKind.value !== 'open' && status.value.state !== 'login' && <button type='button' class='plain' onClick={() => leave(connection, log)}>Log out</button>}
+        {loginKind.value !== 'open' && status.value.state !== 'login' && (
+          <button type='button' class='plain' onClick={() => leave(connection, log)}>
+            Log out
+          </button>
+        )}
       </div>
     </header>
   )
@@ -36,7 +40,11 @@ function Server () {
   const server = client.value?.server
   if (server === undefined) return null
   const name = server.title ?? server.name
-  return <span class='quiet small top-server'>{name.toLowerCase() === 'patchbay' ? null : <ServerText text={name} />} <ServerText text={server.version} /></span>
+  return (
+    <span class='quiet small top-server'>
+      {name.toLowerCase() === 'patchbay' ? null : <ServerText text={name} />} <ServerText text={server.version} />
+    </span>
+  )
 }
 
 function Navigation () {
@@ -62,7 +70,12 @@ function EraChoice () {
   return (
     <label class='era'>
       <span class='visually-hidden'>Protocol revision</span>
-      <select value={era.value} onChange={event => { era.value = event.currentTarget.value === 'legacy' ? 'legacy' : 'modern' }}>
+      <select
+        value={era.value}
+        onChange={event => {
+          era.value = event.currentTarget.value === 'legacy' ? 'legacy' : 'modern'
+        }}
+      >
         <option value='modern'>{REVISIONS.modern}</option>
         <option value='legacy'>{REVISIONS.legacy}</option>
       </select>
@@ -85,7 +98,9 @@ function Mark () {
   return (
     <svg class='mark' viewBox='0 0 24 24' width='24' height='24' aria-hidden='true'>
       <path d='M5 8c0 10 14 10 14 0' fill='none' stroke='currentColor' stroke-width='2.5' stroke-linecap='round' />
-      <circle cx='5' cy='6' r='3' fill='currentColor' /><circle cx='12' cy='6' r='2.25' fill='none' stroke='currentColor' stroke-width='1.5' /><circle cx='19' cy='6' r='3' fill='currentColor' />
+      <circle cx='5' cy='6' r='3' fill='currentColor' />
+      <circle cx='12' cy='6' r='2.25' fill='none' stroke='currentColor' stroke-width='1.5' />
+      <circle cx='19' cy='6' r='3' fill='currentColor' />
     </svg>
   )
 }
@@ -100,14 +115,35 @@ function Settings ({ onClose }: { onClose: () => void }) {
         <legend>Colours</legend>
         <div class='row'>
           {Object.entries(THEMES).map(([value, words]) => (
-            <label key={value} class='choice'><input type='radio' name='theme' checked={theme.value === value} onChange={() => { theme.value = value as Theme }} /> {words}</label>
+            <label key={value} class='choice'>
+              <input
+                type='radio'
+                name='theme'
+                checked={theme.value === value}
+                onChange={() => {
+                  theme.value = value as Theme
+                }}
+              />{' '}
+              {words}
+            </label>
           ))}
         </div>
       </fieldset>
       <label class='choice'>
-        <input type='checkbox' checked={shortcuts.value === 'on'} onChange={event => { shortcuts.value = event.currentTarget.checked ? 'on' : 'off' }} /> The key <kbd>/</kbd> goes to the filter
+        <input
+          type='checkbox'
+          checked={shortcuts.value === 'on'}
+          onChange={event => {
+            shortcuts.value = event.currentTarget.checked ? 'on' : 'off'
+          }}
+        />{' '}
+        The key <kbd>/</kbd> goes to the filter
       </label>
-      <div class='row'><button type='button' class='primary' autofocus onClick={onClose}>Done</button></div>
+      <div class='row'>
+        <button type='button' class='primary' autofocus onClick={onClose}>
+          Done
+        </button>
+      </div>
     </Dialog>
   )
 }

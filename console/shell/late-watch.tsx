@@ -12,8 +12,22 @@ export function LateWatch ({ client }: { client: Client | undefined }) {
   const Watch = loaded.value
   if (Watch !== undefined) return <Watch client={client} />
   return failed.value
-    ? <p class='note bad row spread'>This view could not be loaded. <button type='button' onClick={() => { void load() }}>Try again</button></p>
-    : <p class='quiet'>Loading…</p>
+    ? (
+      <p class='note bad row spread'>
+        This view could not be loaded.{' '}
+        <button
+          type='button'
+          onClick={() => {
+            void load()
+          }}
+        >
+          Try again
+        </button>
+      </p>
+      )
+    : (
+      <p class='quiet'>Loading…</p>
+      )
 }
 
 async function load (): Promise<void> {

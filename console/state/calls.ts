@@ -1,5 +1,17 @@
 import { signal, type Signal } from '@preact/signals'
-import { Cancelled, ConnectionLost, Declined, RpcError, type Client, type Handlers, type Json, type JsonObject, type LogEntry, type Progress, type Question } from '../client/contract.js'
+import {
+  Cancelled,
+  ConnectionLost,
+  Declined,
+  RpcError,
+  type Client,
+  type Handlers,
+  type Json,
+  type JsonObject,
+  type LogEntry,
+  type Progress,
+  type Question
+} from '../client/contract.js'
 import type { Kind } from './route.js'
 
 export type Outcome =
@@ -39,7 +51,10 @@ export interface Call {
 }
 
 /** A call of before a reload, as it was stored. */
-export interface RestoredCall extends Pick<Call, 'id' | 'kind' | 'key' | 'method' | 'params' | 'startedAt' | 'isRedacted'> {
+export interface RestoredCall extends Pick<
+  Call,
+  'id' | 'kind' | 'key' | 'method' | 'params' | 'startedAt' | 'isRedacted'
+> {
   variables?: Array<[string, string]>
   endedAt: number
   outcome: Outcome
@@ -72,9 +87,18 @@ export interface CallRequest {
 export function startCall (client: Client, request: CallRequest): Call {
   const { method, params } = request
   const controller = new AbortController()
-  const call: Call = { ...request, ...newSignals(), id: ++lastId, startedAt: Date.now(), cancel: () => controller.abort() }
+  const call: Call = {
+    ...request,
+    ...newSignals(),
+    id: ++lastId,
+    startedAt: Date.now(),
+    cancel: () => controller.abort()
+  }
   calls.value = dropOldest([call, ...calls.peek()])
-  void client.request(method, params, handlersOf(call, controller.signal)).then(result => ({ type: 'result' as const, result }), outcomeOf).then(outcome => end(call, outcome))
+  void client
+    .request(method, params, handlersOf(call, controller.signal))
+    .then(result => ({ type: 'result' as const, result }), outcomeOf)
+    .then(outcome => end(call, outcome))
   return call
 }
 
@@ -85,7 +109,12 @@ export function restoreCalls (stored: readonly RestoredCall[]): void {
     parts.endedAt.value = endedAt
     parts.outcome.value = outcome
     parts.size.value = sizeOf([rest.params, contentOf(outcome)])
-    return { ...rest, ...parts, cancel: () => {}, ...(variables === undefined ? {} : { variables: new Map(variables) }) }
+    return {
+      ...rest,
+      ...parts,
+      cancel: () => {},
+      ...(variables === undefined ? {} : { variables: new Map(variables) })
+    }
   })
   lastId = Math.max(lastId, ...stored.map(({ id }) => id))
   calls.value = dropOldest([...calls.peek(), ...restored])
@@ -94,7 +123,15 @@ export function restoreCalls (stored: readonly RestoredCall[]): void {
 /** Records how a question was answered, and answers it. */
 export function answerQuestion (call: Call, question: Question, result: JsonObject, inWords: string): void {
   const { message } = question.params
-  call.answered.value = [...call.answered.peek(), { method: question.method, message: typeof message === 'string' ? shorten(message, MAX_LINE) : '', answer: inWords, at: Date.now() }]
+  call.answered.value = [
+    ...call.answered.peek(),
+    {
+      method: question.method,
+      message: typeof message === 'string' ? shorten(message, MAX_LINE) : '',
+      answer: inWords,
+      at: Date.now()
+    }
+  ]
   question.answer(result)
 }
 
@@ -130,10 +167,16 @@ function end (call: Call, outcome: Outcome): void {
 function handlersOf (call: Call, signal: AbortSignal): Handlers {
   return {
     signal,
-    onProgress: ({ message, ...progress }) => { call.progress.value = { ...progress, ...(message === undefined ? {} : { message: shorten(message, MAX_LINE) }) } },
+    onProgress: ({ message, ...progress }) => {
+      call.progress.value = { ...progress, ...(message === undefined ? {} : { message: shorten(message, MAX_LINE) }) }
+    },
     onLog: entry => addLog(call, entry),
-    onQuestion: question => { call.questions.value = [...call.questions.peek(), question] },
-    onQuestionGone: id => { call.questions.value = call.questions.peek().filter(question => question.id !== id) }
+    onQuestion: question => {
+      call.questions.value = [...call.questions.peek(), question]
+    },
+    onQuestionGone: id => {
+      call.questions.value = call.questions.peek().filter(question => question.id !== id)
+    }
   }
 }
 
@@ -147,17 +190,29 @@ function outcomeOf (error: unknown): Outcome {
   if (error instanceof Declined) return { type: 'cancelled', declined: error.message }
   if (error instanceof Cancelled) return { type: 'cancelled' }
   if (error instanceof ConnectionLost) return { type: 'lost', why: error.message }
-  if (error instanceof RpcError) return { type: 'error', code: error.code, message: error.message, ...(error.data === undefined ? {} : { data: error.data }) }
+  if (error instanceof RpcError) {
+    return {
+      type: 'error',
+      code: error.code,
+      message: error.message,
+      ...(error.data === undefined ? {} : { data: error.data })
+    }
+  }
   return { type: 'error', code: 0, message: String(error) }
 }
 
-const contentOf = (outcome: Outcome): Json => outcome.type === 'result' ? outcome.result : outcome.type === 'error' ? [outcome.message, outcome.data ?? null] : null
+const contentOf = (outcome: Outcome): Json =>
+  outcome.type === 'result' ? outcome.result : outcome.type === 'error' ? [outcome.message, outcome.data ?? null] : null
 
 /** Keeps the calls that still run, the one that ended last, and of the others as many as the limits allow. */
 function dropOldest (all: Call[]): Call[] {
-  const ended = all.filter(call => call.outcome.peek() !== undefined).sort((a, b) => (b.endedAt.peek() ?? 0) - (a.endedAt.peek() ?? 0))
+  const ended = all
+    .filter(call => call.outcome.peek() !== undefined)
+    .sort((a, b) => (b.endedAt.peek() ?? 0) - (a.endedAt.peek() ?? 0))
   let size = 0
-  const dropped = new Set(ended.filter((call, index) => (size += call.size.peek()) > MAX_SIZE ? index > 0 : index >= MAX_CALLS))
+  const dropped = new Set(
+    ended.filter((call, index) => ((size += call.size.peek()) > MAX_SIZE ? index > 0 : index >= MAX_CALLS))
+  )
   return dropped.size === 0 ? all : all.filter(call => !dropped.has(call))
 }
 
@@ -180,7 +235,11 @@ const MAX_NAME = 200
 
 export function logLineOf ({ level, logger, data }: LogEntry): LogLine {
   const text = shorten(typeof data === 'string' ? data : JSON.stringify(data), MAX_LINE)
-  return { level: shorten(level, MAX_NAME), text, ...(logger === undefined ? {} : { logger: shorten(logger, MAX_NAME) }) }
+  return {
+    level: shorten(level, MAX_NAME),
+    text,
+    ...(logger === undefined ? {} : { logger: shorten(logger, MAX_NAME) })
+  }
 }
 
 /** Counted for each value besides its text, so that many small ones count, too. */
@@ -194,7 +253,12 @@ export function sizeOf (value: Json): number {
     size += EACH
     if (typeof part === 'string') size += part.length
     else if (Array.isArray(part)) for (const item of part) left.push(item)
-    else if (typeof part === 'object' && part !== null) for (const name of Object.keys(part)) { size += name.length; left.push(part[name] ?? null) }
+    else if (typeof part === 'object' && part !== null) {
+      for (const name of Object.keys(part)) {
+        size += name.length
+        left.push(part[name] ?? null)
+      }
+    }
   }
   return size
 }

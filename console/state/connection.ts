@@ -83,7 +83,13 @@ export class Reconnector {
 
   #failed (error: unknown): void {
     if (this.#ports.needsLogin(error)) status.value = { state: 'login', since: Date.now() }
-    else this.#wait(error instanceof ConnectionLost ? error.message : `The gateway did not answer: ${error instanceof Error ? error.message : String(error)}`)
+    else {
+      this.#wait(
+        error instanceof ConnectionLost
+          ? error.message
+          : `The gateway did not answer: ${error instanceof Error ? error.message : String(error)}`
+      )
+    }
   }
 
   #wait (why: string): void {

@@ -25,7 +25,9 @@ export function draftOf (kind: Kind, key: string, schema: Json | undefined): Sig
     drafts.set(name, made)
     return made
   }
-  if (JSON.stringify(known.peek().schema) !== JSON.stringify(schema ?? true)) known.value = withSchema(known.peek(), schema)
+  if (JSON.stringify(known.peek().schema) !== JSON.stringify(schema ?? true)) {
+    known.value = withSchema(known.peek(), schema)
+  }
   return known
 }
 

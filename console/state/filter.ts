@@ -29,7 +29,8 @@ export function groupItems (items: Item[], limit: number): Group[] {
   })
 }
 
-const byGroup = (one: string, other: string): number => one === other ? 0 : one === '' ? -1 : other === '' ? 1 : one.localeCompare(other)
+const byGroup = (one: string, other: string): number =>
+  one === other ? 0 : one === '' ? -1 : other === '' ? 1 : one.localeCompare(other)
 
 /** At which place in the groups an item stands; -1 where it is not. */
 export function placeOf (items: Item[], key: string | undefined): number {
@@ -46,7 +47,9 @@ export function nearestItem (items: Item[], typed: string): Item | undefined {
   let nearest: Item | undefined
   let least = Math.floor(wanted.length / 3) + 1
   for (const item of items) {
-    const names = [item.name, item.title ?? '', item.name.slice(item.group === '' ? 0 : item.group.length + 2)].map(name => name.toLowerCase())
+    const names = [item.name, item.title ?? '', item.name.slice(item.group === '' ? 0 : item.group.length + 2)].map(
+      name => name.toLowerCase()
+    )
     for (const name of new Set([...names, ...names.flatMap(part => part.split(/[^\p{L}\p{N}]+/u))])) {
       const distance = Math.abs(name.length - wanted.length) >= least ? least : editDistance(wanted, name)
       if (distance < least) [nearest, least] = [item, distance]
@@ -64,7 +67,9 @@ function editDistance (one: string, other: string): number {
     for (let j = 1; j <= other.length; j++) {
       const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]
       const replaced = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1)
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced, isSwapped ? (before[j - 2] ?? 0) + 1 : Infinity))
+      next.push(
+        Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced, isSwapped ? (before[j - 2] ?? 0) + 1 : Infinity)
+      )
     }
     [before, row] = [row, next]
   }

@@ -31,10 +31,38 @@ interface Source { method: string, member: string, key: string, hasAlias: boolea
 
 /** `hasAlias`: the gateway puts the alias of the upstream before the name. */
 const SOURCES: Record<Kind, Source> = {
-  tool: { method: 'tools/list', member: 'tools', key: 'name', hasAlias: true, capability: 'tools', changed: 'notifications/tools/list_changed' },
-  resource: { method: 'resources/list', member: 'resources', key: 'uri', hasAlias: false, capability: 'resources', changed: 'notifications/resources/list_changed' },
-  template: { method: 'resources/templates/list', member: 'resourceTemplates', key: 'uriTemplate', hasAlias: false, capability: 'resources', changed: 'notifications/resources/list_changed' },
-  prompt: { method: 'prompts/list', member: 'prompts', key: 'name', hasAlias: true, capability: 'prompts', changed: 'notifications/prompts/list_changed' }
+  tool: {
+    method: 'tools/list',
+    member: 'tools',
+    key: 'name',
+    hasAlias: true,
+    capability: 'tools',
+    changed: 'notifications/tools/list_changed'
+  },
+  resource: {
+    method: 'resources/list',
+    member: 'resources',
+    key: 'uri',
+    hasAlias: false,
+    capability: 'resources',
+    changed: 'notifications/resources/list_changed'
+  },
+  template: {
+    method: 'resources/templates/list',
+    member: 'resourceTemplates',
+    key: 'uriTemplate',
+    hasAlias: false,
+    capability: 'resources',
+    changed: 'notifications/resources/list_changed'
+  },
+  prompt: {
+    method: 'prompts/list',
+    member: 'prompts',
+    key: 'name',
+    hasAlias: true,
+    capability: 'prompts',
+    changed: 'notifications/prompts/list_changed'
+  }
 }
 
 export const KINDS = Object.keys(SOURCES) as Kind[]
@@ -55,7 +83,9 @@ export function followLists (client: Client): () => void {
   let ended = false
   const load = async (kind: Kind): Promise<void> => {
     const turn = ++loads[kind]
-    const list = await loadList(client, kind, items => { if (!ended && turn === loads[kind]) lists[kind].value = { state: 'loading', items } })
+    const list = await loadList(client, kind, items => {
+      if (!ended && turn === loads[kind]) lists[kind].value = { state: 'loading', items }
+    })
     if (!ended && turn === loads[kind]) lists[kind].value = list
   }
   for (const kind of KINDS) void load(kind)
@@ -86,7 +116,11 @@ async function loadList (client: Client, kind: Kind, show: (items: Item[]) => vo
     })
     return { state: 'ready', items: itemsOf(all, kind) }
   } catch (error) {
-    return { state: 'failed', items: lists[kind].peek().items, error: error instanceof Error ? error.message : String(error) }
+    return {
+      state: 'failed',
+      items: lists[kind].peek().items,
+      error: error instanceof Error ? error.message : String(error)
+    }
   }
 }
 
@@ -106,7 +140,15 @@ function itemOf (key: string, raw: JsonObject, hasAlias: boolean): Item {
   const title = titleOf(raw)
   const description = typeof raw.description === 'string' ? raw.description : undefined
   const searched = [key, name, title, description].join('\n').toLowerCase()
-  return { key, name, group: hasAlias ? groupOf(name) : '', searched, raw, ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) }
+  return {
+    key,
+    name,
+    group: hasAlias ? groupOf(name) : '',
+    searched,
+    raw,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description })
+  }
 }
 
 function titleOf ({ title, annotations }: JsonObject): string | undefined {
@@ -121,7 +163,12 @@ const groupOf = (name: string): string => /^(.+?)__./.exec(name)?.[1] ?? ''
 const MAX_PAGES = 1_000
 
 /** Every item of a list, whatever its pages; `some` hears of them page by page. */
-export async function listAll (client: Client, method: string, member: string, some: (items: JsonObject[]) => void = () => {}): Promise<JsonObject[]> {
+export async function listAll (
+  client: Client,
+  method: string,
+  member: string,
+  some: (items: JsonObject[]) => void = () => {}
+): Promise<JsonObject[]> {
   const all: JsonObject[] = []
   let cursor: Json | undefined
   for (let page = 0; page < MAX_PAGES; page++) {

@@ -15,7 +15,9 @@ export class MessageSecrets {
 
   /** Takes each message in its order. */
   find (direction: Direction, message: JsonObject): ReadonlySet<Pointer> {
-    if (direction === 'sent') return new Set([...this.#inArguments(message), ...this.#inAnswer(message), ...this.#inAnswers(message)])
+    if (direction === 'sent') {
+      return new Set([...this.#inArguments(message), ...this.#inAnswer(message), ...this.#inAnswers(message)])
+    }
     this.#rememberQuestions(message)
     return new Set()
   }
@@ -39,13 +41,19 @@ export class MessageSecrets {
   /** In the request that brings the answers to the questions of a result. */
   #inAnswers ({ params }: JsonObject): Pointer[] {
     const answers = isObject(params) && isObject(params.inputResponses) ? Object.entries(params.inputResponses) : []
-    return answers.flatMap(([key, answer]) => isObject(answer) ? this.#secretsOf(`key ${key}`, answer.content, `${below('/params/inputResponses', key)}/content`) : [])
+    return answers.flatMap(([key, answer]) =>
+      isObject(answer)
+        ? this.#secretsOf(`key ${key}`, answer.content, `${below('/params/inputResponses', key)}/content`)
+        : []
+    )
   }
 
   #rememberQuestions ({ id, method, params, result }: JsonObject): void {
     if (method === 'elicitation/create' && isObject(params)) this.#remember(`id ${String(id)}`, params.requestedSchema)
     const asked = isObject(result) && isObject(result.inputRequests) ? Object.entries(result.inputRequests) : []
-    for (const [key, request] of asked) if (isObject(request) && isObject(request.params)) this.#remember(`key ${key}`, request.params.requestedSchema)
+    for (const [key, request] of asked) {
+      if (isObject(request) && isObject(request.params)) this.#remember(`key ${key}`, request.params.requestedSchema)
+    }
   }
 
   #remember (name: string, schema: Json | undefined): void {

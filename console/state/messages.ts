@@ -37,7 +37,7 @@ export class MessageLog {
   #dropped = 0
   #scheduled = false
   readonly #secrets = new MessageSecrets()
-  readonly #sent = new Map<string, { method: string, at: number }>()
+  readonly #sent = new Map<string, { method: string; at: number }>()
   readonly #later: (run: () => void) => void
 
   constructor (later: (run: () => void) => void) {
@@ -46,7 +46,15 @@ export class MessageLog {
 
   readonly add: OnMessage = (direction, message, size) => {
     const at = Date.now()
-    this.#kept.push({ number: ++this.#number, at, direction, size, message, secrets: this.#secrets.find(direction, message), ...this.#about(direction, message, at) })
+    this.#kept.push({
+      number: ++this.#number,
+      at,
+      direction,
+      size,
+      message,
+      secrets: this.#secrets.find(direction, message),
+      ...this.#about(direction, message, at)
+    })
     this.#size += size
     while (this.#kept.length > MAX_MESSAGES || (this.#size > MAX_SIZE && this.#kept.length > 1)) {
       this.#size -= this.#kept.shift()?.size ?? 0
@@ -74,7 +82,11 @@ export class MessageLog {
     }
     const request = this.#sent.get(own)
     this.#sent.delete(own)
-    return { method: request?.method ?? '', kind: error === undefined ? 'response' : 'error', ...(request === undefined ? {} : { ms: at - request.at }) }
+    return {
+      method: request?.method ?? '',
+      kind: error === undefined ? 'response' : 'error',
+      ...(request === undefined ? {} : { ms: at - request.at })
+    }
   }
 
   #publishLater (): void {
@@ -92,4 +104,15 @@ export class MessageLog {
 export const shownMessage = ({ message, secrets }: Message): string => JSON.stringify(redact(message, secrets), null, 2)
 
 /** One message a line, as `shownMessage` has them. */
-export const asLines = (all: Message[]): string => all.map(({ at, direction, ms, message, secrets }) => JSON.stringify({ at: new Date(at).toISOString(), direction, ...(ms === undefined ? {} : { ms }), message: redact(message, secrets) }) + '\n').join('')
+export const asLines = (all: Message[]): string =>
+  all
+    .map(
+      ({ at, direction, ms, message, secrets }) =>
+        JSON.stringify({
+          at: new Date(at).toISOString(),
+          direction,
+          ...(ms === undefined ? {} : { ms }),
+          message: redact(message, secrets)
+        }) + '\n'
+    )
+    .join('')

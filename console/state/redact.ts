@@ -3,8 +3,20 @@ import { secretsIn } from '../forms/model/secret.js'
 import { below, type Pointer } from '../forms/model/value.js'
 
 const FIELDS = new Set([
-  'authorization', 'cookie', 'set-cookie', 'proxy-authorization', 'x-api-key',
-  'client_secret', 'code_verifier', 'client_assertion', 'assertion', 'refresh_token', 'access_token', 'id_token', 'password', 'token'
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'proxy-authorization',
+  'x-api-key',
+  'client_secret',
+  'code_verifier',
+  'client_assertion',
+  'assertion',
+  'refresh_token',
+  'access_token',
+  'id_token',
+  'password',
+  'token'
 ])
 /**
  * Fields whose name says too little: only texts are hidden, for an error has a number under `code`, and the name of its
@@ -25,12 +37,20 @@ export function redact (value: Json, secretPaths: ReadonlySet<Pointer> = new Set
   return redactAt(value, '', secretPaths, isSecret)
 }
 
-function redactAt (value: Json, at: Pointer, secret: ReadonlySet<Pointer>, isSecretField: (name: string, value: Json) => boolean): Json {
+function redactAt (
+  value: Json,
+  at: Pointer,
+  secret: ReadonlySet<Pointer>,
+  isSecretField: (name: string, value: Json) => boolean
+): Json {
   if (secret.has(at)) return REDACTED
   if (typeof value === 'string') return value.replace(KEY, REDACTED).replace(BEARER, `$1 ${REDACTED}`)
   if (Array.isArray(value)) return value.map((item, index) => redactAt(item, below(at, index), secret, isSecretField))
   if (typeof value !== 'object' || value === null) return value
-  const copy = Object.entries(value).map(([name, member]) => [name, isSecretField(name, member) ? REDACTED : redactAt(member, below(at, name), secret, isSecretField)] as const)
+  const copy = Object.entries(value).map(
+    ([name, member]) =>
+      [name, isSecretField(name, member) ? REDACTED : redactAt(member, below(at, name), secret, isSecretField)] as const
+  )
   return Object.fromEntries(copy)
 }
 

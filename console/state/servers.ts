@@ -12,7 +12,12 @@ export function followServers (client: Client): () => void {
   const off = client.onNotification((method, { upstreams }) => {
     if (method === WATCH_BATCH && Array.isArray(upstreams)) servers.value = rowsOf(upstreams)
   })
-  if (mayWatch(client)) client.request(WATCH, { only: ['upstreams'] }, { signal: stop.signal }).catch(() => {}).finally(off)
+  if (mayWatch(client)) {
+    client
+      .request(WATCH, { only: ['upstreams'] }, { signal: stop.signal })
+      .catch(() => {})
+      .finally(off)
+  }
   return () => {
     off()
     stop.abort()
@@ -34,7 +39,8 @@ export async function readServerLog (client: Client, server: string): Promise<st
 export const failingOf = (all: readonly UpstreamRow[]): UpstreamRow[] => all.filter(({ failing }) => failing === true)
 
 /** True for a server that a person can start: one that is configured and does not run. */
-export const canStart = ({ state }: UpstreamRow): boolean => state === 'stopped' || state === 'backing off' || state === 'crash loop'
+export const canStart = ({ state }: UpstreamRow): boolean =>
+  state === 'stopped' || state === 'backing off' || state === 'crash loop'
 
 /**
  * The servers that stand in the list of tools themselves: those that fail or start, and those that offer nothing yet,
@@ -44,21 +50,34 @@ export function serversShown (all: readonly UpstreamRow[], items: readonly Item[
   const groups = new Set(items.map(({ group }) => group))
   const words = typed.toLowerCase().split(/\s+/).filter(word => word !== '')
   const isShown = ({ alias, state, failing, warnings }: UpstreamRow): boolean =>
-    state === 'ready' ? !groups.has(alias) && Array.isArray(warnings) && warnings.length > 0 : state !== 'disabled' && (failing === true || !groups.has(alias))
+    state === 'ready'
+      ? !groups.has(alias) && Array.isArray(warnings) && warnings.length > 0
+      : state !== 'disabled' && (failing === true || !groups.has(alias))
   return all.filter(server => isShown(server) && words.every(word => server.alias.toLowerCase().includes(word)))
 }
 
 /** How a server that does not run goes on, in a sentence; `now` is the time of the gateway. */
 export function outlookOf ({ state, failing, nextTryAt }: UpstreamRow, now: number): string {
   switch (state) {
-    case 'starting': return failing === true ? 'It is being started again.' : 'It is being started.'
-    case 'backing off': return nextTryAt === undefined ? 'It is tried again by itself.' : `It is tried again in ${Math.max(1, Math.ceil((nextTryAt - now) / 1_000))} s.`
-    case 'crash loop': return 'It failed too often in a row, and is not started again by itself.'
-    case 'stopped': return failing === true ? 'It is started again by the next call.' : 'It is started when it is needed.'
-    case 'misconfigured': return 'It is left out. Mend its configuration, then reload it (SIGHUP, or a restart).'
-    default: return ''
+    case 'starting':
+      return failing === true ? 'It is being started again.' : 'It is being started.'
+    case 'backing off':
+      return nextTryAt === undefined
+        ? 'It is tried again by itself.'
+        : `It is tried again in ${Math.max(1, Math.ceil((nextTryAt - now) / 1_000))} s.`
+    case 'crash loop':
+      return 'It failed too often in a row, and is not started again by itself.'
+    case 'stopped':
+      return failing === true ? 'It is started again by the next call.' : 'It is started when it is needed.'
+    case 'misconfigured':
+      return 'It is left out. Mend its configuration, then reload it (SIGHUP, or a restart).'
+    default:
+      return ''
   }
 }
 
 /** Rows as far as they can be shown, of whatever came. */
-const rowsOf = (rows: Json[]): UpstreamRow[] => rows.filter(row => isObject(row) && typeof row.alias === 'string' && typeof row.state === 'string') as unknown as UpstreamRow[]
+const rowsOf = (rows: Json[]): UpstreamRow[] =>
+  rows.filter(
+    row => isObject(row) && typeof row.alias === 'string' && typeof row.state === 'string'
+  ) as unknown as UpstreamRow[]

@@ -47,19 +47,49 @@ export function toStoredText (ended: readonly Call[]): string {
   return `[${texts.join(',')}]`
 }
 
-function storedCall ({ id, kind, key, method, params, variables, inputSchema, startedAt, endedAt, outcome, isRedacted }: Call): RestoredCall {
+function storedCall ({
+  id,
+  kind,
+  key,
+  method,
+  params,
+  variables,
+  inputSchema,
+  startedAt,
+  endedAt,
+  outcome,
+  isRedacted
+}: Call): RestoredCall {
   const secret = new Set(secretPathsOf(params.arguments, inputSchema, '/arguments'))
   const kept = redact(params, secret) as JsonObject
   const hasSecrets = isRedacted === true || JSON.stringify(kept) !== JSON.stringify(params)
-  const facts = { id, kind, key, method, startedAt, params: kept, endedAt: endedAt.peek() ?? startedAt, outcome: storedOutcome(outcome.peek()) }
-  return { ...facts, ...(variables === undefined ? {} : { variables: [...variables] }), ...(hasSecrets ? { isRedacted: true } : {}) }
+  const facts = {
+    id,
+    kind,
+    key,
+    method,
+    startedAt,
+    params: kept,
+    endedAt: endedAt.peek() ?? startedAt,
+    outcome: storedOutcome(outcome.peek())
+  }
+  return {
+    ...facts,
+    ...(variables === undefined ? {} : { variables: [...variables] }),
+    ...(hasSecrets ? { isRedacted: true } : {})
+  }
 }
 
 function storedOutcome (outcome: Outcome | undefined): Outcome {
   if (outcome === undefined) return { type: 'lost', why: 'The page was loaded again' }
   const kept = redact(outcome as unknown as Json, new Set()) as unknown as Outcome
-  if (JSON.stringify(kept).length <= MAX_RESULT) return kept.type === 'error' && outcome.type === 'error' ? { ...kept, code: outcome.code } : kept
-  return { type: 'left-out', failed: outcome.type === 'error' || (outcome.type === 'result' && outcome.result.isError === true) }
+  if (JSON.stringify(kept).length <= MAX_RESULT) {
+    return kept.type === 'error' && outcome.type === 'error' ? { ...kept, code: outcome.code } : kept
+  }
+  return {
+    type: 'left-out',
+    failed: outcome.type === 'error' || (outcome.type === 'result' && outcome.result.isError === true)
+  }
 }
 
 /** Reads the stored calls, as far as that is possible: another page of the same origin may have written there. */
@@ -73,13 +103,27 @@ export function parseCalls (text: string | undefined): RestoredCall[] {
 }
 
 function isStored (value: unknown): value is RestoredCall {
-  return isObject(value) && typeof value.id === 'number' && ['tool', 'resource', 'template', 'prompt'].includes(String(value.kind)) && typeof value.key === 'string' && typeof value.method === 'string' &&
-    typeof value.startedAt === 'number' && typeof value.endedAt === 'number' && isObject(value.params) && isObject(value.outcome) && (value.outcome.type !== 'result' || isObject(value.outcome.result))
+  return (
+    isObject(value) &&
+    typeof value.id === 'number' &&
+    ['tool', 'resource', 'template', 'prompt'].includes(String(value.kind)) &&
+    typeof value.key === 'string' &&
+    typeof value.method === 'string' &&
+    typeof value.startedAt === 'number' &&
+    typeof value.endedAt === 'number' &&
+    isObject(value.params) &&
+    isObject(value.outcome) &&
+    (value.outcome.type !== 'result' || isObject(value.outcome.result))
+  )
 }
 
 /** Arguments without the members that were not kept. */
 export function withoutRedacted (value: Json): Json {
   if (Array.isArray(value)) return value.filter(item => item !== REDACTED).map(withoutRedacted)
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== REDACTED).map(([name, member]) => [name, withoutRedacted(member)]))
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== REDACTED)
+      .map(([name, member]) => [name, withoutRedacted(member)])
+  )
 }

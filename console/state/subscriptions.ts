@@ -28,7 +28,9 @@ export async function subscribe (client: Client, uri: string): Promise<void> {
     ends.set(uri, end)
     update(uri, { state: 'on' })
   } catch (error) {
-    if (turns.get(uri) === turn) update(uri, { state: 'failed', error: error instanceof Error ? error.message : String(error) })
+    if (turns.get(uri) === turn) {
+      update(uri, { state: 'failed', error: error instanceof Error ? error.message : String(error) })
+    }
   }
 }
 
@@ -61,5 +63,11 @@ function noteChange (uri: string): void {
 function update (uri: string, change: Partial<Subscription>): void {
   const before = subscriptions.peek().get(uri)
   if (before === undefined && change.state !== 'starting') return
-  subscriptions.value = new Map(subscriptions.peek()).set(uri, { uri, state: 'starting', changes: 0, ...before, ...change })
+  subscriptions.value = new Map(subscriptions.peek()).set(uri, {
+    uri,
+    state: 'starting',
+    changes: 0,
+    ...before,
+    ...change
+  })
 }

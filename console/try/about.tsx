@@ -11,16 +11,35 @@ export function About ({ item: { key, name, title, description, raw }, kind }: {
   return (
     <header class='about stack'>
       <div>
-        <h1><CutText text={title ?? name} /></h1>
-        {key !== (title ?? name) && <code class='quiet'><CutText text={key} /></code>}
+        <h1>
+          <CutText text={title ?? name} />
+        </h1>
+        {key !== (title ?? name) && (
+          <code class='quiet'>
+            <CutText text={key} />
+          </code>
+        )}
       </div>
       <div class='row badges'>
-        {kind === 'tool' && hintsOf(raw).map(({ words, tone }) => <span key={words} class={`badge ${tone}`}>{words}</span>)}
-        {typeof raw.mimeType === 'string' && <span class='badge'><ServerText text={raw.mimeType} /></span>}
+        {kind === 'tool' &&
+          hintsOf(raw).map(({ words, tone }) => (
+            <span key={words} class={`badge ${tone}`}>
+              {words}
+            </span>
+          ))}
+        {typeof raw.mimeType === 'string' && (
+          <span class='badge'>
+            <ServerText text={raw.mimeType} />
+          </span>
+        )}
         {typeof raw.size === 'number' && <span class='badge'>{raw.size.toLocaleString()} bytes</span>}
         <HiddenBadge texts={[whole]} />
       </div>
-      {description !== undefined && <div class='description'><CutText text={description} /></div>}
+      {description !== undefined && (
+        <div class='description'>
+          <CutText text={description} />
+        </div>
+      )}
       <Definition raw={raw} />
     </header>
   )
@@ -31,7 +50,13 @@ function Definition ({ raw }: { raw: JsonObject }) {
   const text = useMemo(() => JSON.stringify(raw, null, 2), [raw])
   return (
     <details class='definition'>
-      <summary>{isObject(inputSchema) ? (isObject(outputSchema) ? 'Schemas and definition' : 'Schema and definition') : 'Definition'}</summary>
+      <summary>
+        {isObject(inputSchema)
+          ? isObject(outputSchema)
+            ? 'Schemas and definition'
+            : 'Schema and definition'
+          : 'Definition'}
+      </summary>
       <CutText block text={text} />
     </details>
   )

@@ -7,14 +7,36 @@ import { lists, type Item } from '../state/lists.js'
 /** A call that waits until a person has confirmed it. */
 export const unconfirmed = signal<CallRequest | undefined>(undefined)
 
-export const toolCall = ({ key, raw: { inputSchema } }: Item, args: Json): CallRequest => ({ kind: 'tool', key, method: 'tools/call', params: { name: key, arguments: args }, inputSchema })
+export const toolCall = ({ key, raw: { inputSchema } }: Item, args: Json): CallRequest => ({
+  kind: 'tool',
+  key,
+  method: 'tools/call',
+  params: { name: key, arguments: args },
+  inputSchema
+})
 
-export const promptCall = (key: string, args: JsonObject): CallRequest => ({ kind: 'prompt', key, method: 'prompts/get', params: { name: key, arguments: args } })
+export const promptCall = (key: string, args: JsonObject): CallRequest => ({
+  kind: 'prompt',
+  key,
+  method: 'prompts/get',
+  params: { name: key, arguments: args }
+})
 
-export const resourceCall = (uri: string): CallRequest => ({ kind: 'resource', key: uri, method: 'resources/read', params: { uri } })
+export const resourceCall = (uri: string): CallRequest => ({
+  kind: 'resource',
+  key: uri,
+  method: 'resources/read',
+  params: { uri }
+})
 
 /** Reads what a template names when it is filled in with `variables`. */
-export const templateCall = (key: string, uri: string, variables: ReadonlyMap<string, string>): CallRequest => ({ kind: 'template', key, method: 'resources/read', params: { uri }, variables })
+export const templateCall = (key: string, uri: string, variables: ReadonlyMap<string, string>): CallRequest => ({
+  kind: 'template',
+  key,
+  method: 'resources/read',
+  params: { uri },
+  variables
+})
 
 /** Makes a call, or asks first when the tool says that it destroys something. */
 export function makeCall (request: CallRequest): void {
@@ -28,9 +50,11 @@ export function callNow (request: CallRequest): void {
   if (client.value !== undefined) startCall(client.value, request)
 }
 
-export const repeatCall = ({ kind, key, method, params, inputSchema, variables }: Call): void => makeCall({ kind, key, method, params, inputSchema, ...(variables === undefined ? {} : { variables }) })
+export const repeatCall = ({ kind, key, method, params, inputSchema, variables }: Call): void =>
+  makeCall({ kind, key, method, params, inputSchema, ...(variables === undefined ? {} : { variables }) })
 
-export const itemOf = ({ kind, key }: Pick<CallRequest, 'kind' | 'key'>): Item | undefined => lists[kind].value.items.find(item => item.key === key)
+export const itemOf = ({ kind, key }: Pick<CallRequest, 'kind' | 'key'>): Item | undefined =>
+  lists[kind].value.items.find(item => item.key === key)
 
 interface Hint { words: string, tone: '' | 'good' | 'warn' | 'bad' }
 
@@ -40,7 +64,9 @@ export function hintsOf ({ annotations }: JsonObject): Hint[] {
   const hints: Hint[] = []
   if (readOnlyHint === true) hints.push({ words: 'reads only', tone: 'good' })
   else if (isDestructive({ annotations: annotations ?? null })) hints.push({ words: 'destructive', tone: 'bad' })
-  if (readOnlyHint === false && isObject(annotations) && annotations.destructiveHint === false) hints.push({ words: 'changes things', tone: 'warn' })
+  if (readOnlyHint === false && isObject(annotations) && annotations.destructiveHint === false) {
+    hints.push({ words: 'changes things', tone: 'warn' })
+  }
   if (idempotentHint === true && readOnlyHint !== true) hints.push({ words: 'safe to repeat', tone: '' })
   if (openWorldHint === true) hints.push({ words: 'reaches outside', tone: 'warn' })
   return hints

@@ -14,15 +14,34 @@ export function History () {
     <section class='stack history'>
       <div class='row spread'>
         <h1>History of this tab</h1>
-        {all.some(call => !isRunning(call)) && <button type='button' onClick={() => { calls.value = calls.value.filter(isRunning) }}>Clear</button>}
+        {all.some(call => !isRunning(call)) && (
+          <button
+            type='button'
+            onClick={() => {
+              calls.value = calls.value.filter(isRunning)
+            }}
+          >
+            Clear
+          </button>
+        )}
       </div>
-      {all.length === 0 && <p class='card quiet nothing'>Nothing was called yet. Calls are kept here until this tab is closed.</p>}
-      {all.length > 0 && <p class='small quiet'>{cannotStore.value ? 'This browser does not let the page store calls: a reload forgets them.' : `Until this tab is closed. A reload keeps the last ${MAX_STORED}, without log lines, values that may be secret, and long results.`}</p>}
+      {all.length === 0 && (
+        <p class='card quiet nothing'>Nothing was called yet. Calls are kept here until this tab is closed.</p>
+      )}
+      {all.length > 0 && (
+        <p class='small quiet'>
+          {cannotStore.value
+            ? 'This browser does not let the page store calls: a reload forgets them.'
+            : `Until this tab is closed. A reload keeps the last ${MAX_STORED}, without log lines, values that may be secret, and long results.`}
+        </p>
+      )}
       <ul class='stack'>
         {all.map(call => (
           <li key={call.id} class='card history-entry'>
             <FoldedCall call={call} about={<CallName call={call} />} />
-            <a href={writeRoute({ view: 'try', kind: call.kind, name: call.key })} onClick={() => takeArguments(call)}>Edit and call</a>
+            <a href={writeRoute({ view: 'try', kind: call.kind, name: call.key })} onClick={() => takeArguments(call)}>
+              Edit and call
+            </a>
           </li>
         ))}
       </ul>
@@ -35,8 +54,14 @@ function CallName ({ call }: { call: Call }) {
   const item = itemOf(call)
   return (
     <>
-      <strong><ServerText text={item?.title ?? call.key} /></strong>
-      {item !== undefined && item.title !== undefined && item.group !== '' && <span class='quiet'><ServerText text={item.group} /></span>}
+      <strong>
+        <ServerText text={item?.title ?? call.key} />
+      </strong>
+      {item !== undefined && item.title !== undefined && item.group !== '' && (
+        <span class='quiet'>
+          <ServerText text={item.group} />
+        </span>
+      )}
     </>
   )
 }
@@ -46,5 +71,9 @@ function takeArguments (call: Call): void {
   const args = call.isRedacted === true ? withoutRedacted(call.params.arguments ?? {}) : call.params.arguments
   if (call.kind === 'tool') setDraft('tool', call.key, itemOf(call)?.raw.inputSchema ?? call.inputSchema, args ?? {})
   else if (call.kind === 'template') fieldsOf('template', call.key).value = call.variables ?? new Map()
-  else if (call.kind === 'prompt') fieldsOf('prompt', call.key).value = new Map(Object.entries((args ?? {}) as Record<string, Json>).map(([name, value]) => [name, String(value)]))
+  else if (call.kind === 'prompt') {
+    fieldsOf('prompt', call.key).value = new Map(
+      Object.entries((args ?? {}) as Record<string, Json>).map(([name, value]) => [name, String(value)])
+    )
+  }
 }

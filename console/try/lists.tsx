@@ -12,7 +12,12 @@ import { writeRoute, type Kind } from '../state/route.js'
 import { servers, serversShown } from '../state/servers.js'
 import { shortcuts } from '../state/settings.js'
 
-export const PLURALS: Record<Kind, string> = { tool: 'Tools', resource: 'Resources', template: 'Templates', prompt: 'Prompts' }
+export const PLURALS: Record<Kind, string> = {
+  tool: 'Tools',
+  resource: 'Resources',
+  template: 'Templates',
+  prompt: 'Prompts'
+}
 
 /** So many characters of a name or description stand in a row. */
 const MAX_DRAWN = 200
@@ -31,7 +36,9 @@ export function Lists ({ kind, opened }: { kind: Kind, opened: string | undefine
   const box = useRef<HTMLElement>(null)
   const last = useRef(opened)
   useEffect(() => {
-    if (opened === undefined && last.current !== undefined) focusIfLost(() => box.current?.querySelector<HTMLElement>('[data-last]') ?? null)
+    if (opened === undefined && last.current !== undefined) {
+      focusIfLost(() => box.current?.querySelector<HTMLElement>('[data-last]') ?? null)
+    }
     last.current = opened ?? last.current
   }, [opened])
   return (
@@ -40,12 +47,23 @@ export function Lists ({ kind, opened }: { kind: Kind, opened: string | undefine
         <ul class='kinds'>
           {KINDS.map(each => (
             <li key={each}>
-              <a href={writeRoute({ view: 'try', kind: each })} {...(each === kind ? { 'aria-current': 'true' } : {})}>{PLURALS[each]} <Count kind={each} /></a>
+              <a href={writeRoute({ view: 'try', kind: each })} {...(each === kind ? { 'aria-current': 'true' } : {})}>
+                {PLURALS[each]} <Count kind={each} />
+              </a>
             </li>
           ))}
         </ul>
       </nav>
-      <Filter typed={typed.value} change={value => { typed.value = value }} kind={kind} enter={step => { enterList(box.current, step) }} />
+      <Filter
+        typed={typed.value}
+        change={value => {
+          typed.value = value
+        }}
+        kind={kind}
+        enter={step => {
+          enterList(box.current, step)
+        }}
+      />
       <ItemList key={kind} kind={kind} typed={typed.value} opened={opened} last={last.current} />
     </section>
   )
@@ -53,7 +71,12 @@ export function Lists ({ kind, opened }: { kind: Kind, opened: string | undefine
 
 function Count ({ kind }: { kind: Kind }) {
   const { state, items } = lists[kind].value
-  return <span class='count'>{items.length === 0 && state === 'loading' ? '' : items.length.toLocaleString()}{state === 'loading' ? '…' : ''}</span>
+  return (
+    <span class='count'>
+      {items.length === 0 && state === 'loading' ? '' : items.length.toLocaleString()}
+      {state === 'loading' ? '…' : ''}
+    </span>
+  )
 }
 
 /** Goes to the first item of the list, or opens it. */
@@ -63,13 +86,25 @@ function enterList (box: HTMLElement | null, step: 'go' | 'open'): void {
   else first?.click()
 }
 
-interface FilterProps { typed: string, change: (value: string) => void, kind: Kind, enter: (step: 'go' | 'open') => void }
+interface FilterProps {
+  typed: string
+  change: (value: string) => void
+  kind: Kind
+  enter: (step: 'go' | 'open') => void
+}
 
 function Filter ({ typed, change, kind, enter }: FilterProps) {
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
-      if (event.key !== '/' || shortcuts.value === 'off' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      if (
+        event.key !== '/' ||
+        shortcuts.value === 'off' ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        isTyping(event.target)
+      ) { return }
       event.preventDefault()
       input.current?.focus()
     }
@@ -85,13 +120,24 @@ function Filter ({ typed, change, kind, enter }: FilterProps) {
   return (
     <label class='filter'>
       <span class='visually-hidden'>Filter {PLURALS[kind].toLowerCase()}</span>
-      <input ref={input} type='search' placeholder={`Filter ${PLURALS[kind].toLowerCase()}`} value={typed} autocomplete='off' spellcheck={false} onInput={event => change(event.currentTarget.value)} onKeyDown={goOn} />
+      <input
+        ref={input}
+        type='search'
+        placeholder={`Filter ${PLURALS[kind].toLowerCase()}`}
+        value={typed}
+        autocomplete='off'
+        spellcheck={false}
+        onInput={event => change(event.currentTarget.value)}
+        onKeyDown={goOn}
+      />
       {shortcuts.value === 'on' && <kbd aria-hidden='true'>/</kbd>}
     </label>
   )
 }
 
-const isTyping = (target: EventTarget | null): boolean => target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('dialog') !== null)
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('dialog') !== null)
 
 interface ItemListProps { kind: Kind, typed: string, opened: string | undefined, last: string | undefined }
 
@@ -104,23 +150,64 @@ function ItemList ({ kind, typed, opened, last }: ItemListProps) {
   const found = filterItems(list.items, typed)
   const groups = groupItems(found, limit.value)
   const shown = kind === 'tool' ? serversShown(servers.value, list.items, typed) : []
-  useOpenedInView(box, opened, found.some(({ key }) => key === opened), () => { limit.value = Math.max(limit.value, Math.min(MAX_BEFORE, placeOf(found, opened) + 1)) })
+  useOpenedInView(
+    box,
+    opened,
+    found.some(({ key }) => key === opened),
+    () => {
+      limit.value = Math.max(limit.value, Math.min(MAX_BEFORE, placeOf(found, opened) + 1))
+    }
+  )
   const nearest = found.length === 0 && shown.length === 0 ? nearestItem(list.items, typed) : undefined
   return (
     <div ref={box} class='items' onKeyDown={moveAmongItems}>
-      <p class='small quiet found' role='status'>{wordsFor(list.state, found.length, list.items.length, kind)}</p>
-      {nearest !== undefined && <p class='small'>Did you mean <a class='item-nearest' href={writeRoute({ view: 'try', kind, name: nearest.key })}><ServerText text={beginningOf(nearest.name, MAX_DRAWN)} /></a>?</p>}
-      {shown.map(server => <ServerGroup key={server.alias} server={server} isFolded={shown.length > MAX_UNFOLDED} />)}
-      {list.error !== undefined && <p class='note bad'>The list could not be loaded: <CutText text={list.error} /></p>}
-      {groups.map(group => <GroupView key={group.name} group={group} kind={kind} opened={opened} last={last} isOnly={groups.length === 1 && group.name === ''} />)}
-      {found.length > limit.value && <More left={found.length - limit.value} more={() => { limit.value += STEP }} />}
+      <p class='small quiet found' role='status'>
+        {wordsFor(list.state, found.length, list.items.length, kind)}
+      </p>
+      {nearest !== undefined && (
+        <p class='small'>
+          Did you mean{' '}
+          <a class='item-nearest' href={writeRoute({ view: 'try', kind, name: nearest.key })}>
+            <ServerText text={beginningOf(nearest.name, MAX_DRAWN)} />
+          </a>
+          ?
+        </p>
+      )}
+      {shown.map(server => (
+        <ServerGroup key={server.alias} server={server} isFolded={shown.length > MAX_UNFOLDED} />
+      ))}
+      {list.error !== undefined && (
+        <p class='note bad'>
+          The list could not be loaded: <CutText text={list.error} />
+        </p>
+      )}
+      {groups.map(group => (
+        <GroupView
+          key={group.name}
+          group={group}
+          kind={kind}
+          opened={opened}
+          last={last}
+          isOnly={groups.length === 1 && group.name === ''}
+        />
+      ))}
+      {found.length > limit.value && (
+        <More
+          left={found.length - limit.value}
+          more={() => {
+            limit.value += STEP
+          }}
+        />
+      )}
     </div>
   )
 }
 
 function wordsFor (state: string, found: number, all: number, kind: Kind): string {
   const things = PLURALS[kind].toLowerCase()
-  if (state === 'loading' && all === 0) return status.value.state === 'connected' ? `Loading ${things}…` : 'Not connected.'
+  if (state === 'loading' && all === 0) {
+    return status.value.state === 'connected' ? `Loading ${things}…` : 'Not connected.'
+  }
   if (state === 'absent' || all === 0) return `The server offers no ${things}.`
   return found === all ? '' : `${found.toLocaleString()} of ${all.toLocaleString()} ${things}`
 }
@@ -132,13 +219,28 @@ function ServerGroup ({ server, isFolded }: { server: UpstreamRow, isFolded: boo
   return (
     <section class='group group-server'>
       <h2>
-        <button type='button' class='plain' aria-expanded={!folded.value} onClick={() => { folded.value = !folded.value }}>
+        <button
+          type='button'
+          class='plain'
+          aria-expanded={!folded.value}
+          onClick={() => {
+            folded.value = !folded.value
+          }}
+        >
           <ServerText text={alias} /> <StateBadge state={state} />
         </button>
       </h2>
       {folded.value
-        ? lastError !== undefined && <p class='small quiet server-reason'><ServerText text={beginningOf(String(lastError), MAX_DRAWN)} /></p>
-        : <ServerState server={server} now={now.value} />}
+        ? (
+            lastError !== undefined && (
+              <p class='small quiet server-reason'>
+                <ServerText text={beginningOf(String(lastError), MAX_DRAWN)} />
+              </p>
+            )
+          )
+        : (
+          <ServerState server={server} now={now.value} />
+          )}
     </section>
   )
 }
@@ -147,17 +249,40 @@ interface GroupProps { group: Group, kind: Kind, opened: string | undefined, las
 
 function GroupView ({ group: { name, items, total }, kind, opened, last, isOnly }: GroupProps) {
   const folded = useSignal(false)
-  const server = kind === 'tool' && name !== '' ? servers.value.find(({ alias, state }) => alias === name && state === 'ready') : undefined
-  const rows = folded.value ? null : <ul>{items.map(item => <Row key={item.key} item={item} kind={kind} isOpened={item.key === opened} isLast={item.key === last} />)}</ul>
+  const server =
+    kind === 'tool' && name !== ''
+      ? servers.value.find(({ alias, state }) => alias === name && state === 'ready')
+      : undefined
+  const rows = folded.value
+    ? null
+    : (
+      <ul>
+        {items.map(item => (
+          <Row key={item.key} item={item} kind={kind} isOpened={item.key === opened} isLast={item.key === last} />
+        ))}
+      </ul>
+      )
   if (isOnly) return rows
   return (
     <section class='group'>
       <h2>
-        <button type='button' class='plain' aria-expanded={!folded.value} onClick={() => { folded.value = !folded.value }}>
-          {name === '' ? 'This gateway' : <ServerText text={name} />} <span class='count'>{total.toLocaleString()}</span>
+        <button
+          type='button'
+          class='plain'
+          aria-expanded={!folded.value}
+          onClick={() => {
+            folded.value = !folded.value
+          }}
+        >
+          {name === '' ? 'This gateway' : <ServerText text={name} />}{' '}
+          <span class='count'>{total.toLocaleString()}</span>
         </button>
       </h2>
-      {server !== undefined && !folded.value && <div class='server-state'><ListRemarks server={server} /></div>}
+      {server !== undefined && !folded.value && (
+        <div class='server-state'>
+          <ListRemarks server={server} />
+        </div>
+      )}
       {rows}
     </section>
   )
@@ -168,10 +293,25 @@ function Row ({ item, kind, isOpened, isLast }: { item: Item, kind: Kind, isOpen
   const own = beginningOf(group === '' ? name : name.slice(group.length + 2), MAX_DRAWN)
   return (
     <li>
-      <a class='item' href={writeRoute({ view: 'try', kind, name: key })} {...(isOpened ? { 'aria-current': 'true' } : {})} {...(isLast ? { 'data-last': '' } : {})}>
-        <span class='item-name'><ServerText text={title === undefined ? own : beginningOf(title, MAX_DRAWN)} /></span>
-        {title !== undefined && title !== own && <code class='item-code'><ServerText text={own} /></code>}
-        {description !== undefined && <span class='item-description'><ServerText text={beginningOf(description, MAX_DRAWN)} /></span>}
+      <a
+        class='item'
+        href={writeRoute({ view: 'try', kind, name: key })}
+        {...(isOpened ? { 'aria-current': 'true' } : {})}
+        {...(isLast ? { 'data-last': '' } : {})}
+      >
+        <span class='item-name'>
+          <ServerText text={title === undefined ? own : beginningOf(title, MAX_DRAWN)} />
+        </span>
+        {title !== undefined && title !== own && (
+          <code class='item-code'>
+            <ServerText text={own} />
+          </code>
+        )}
+        {description !== undefined && (
+          <span class='item-description'>
+            <ServerText text={beginningOf(description, MAX_DRAWN)} />
+          </span>
+        )}
       </a>
     </li>
   )
@@ -181,18 +321,29 @@ function Row ({ item, kind, isOpened, isLast }: { item: Item, kind: Kind, isOpen
  * Brings the row of what is opened into view when that changes, or when its list has come. `draw` draws as many rows as
  * that needs.
  */
-function useOpenedInView (box: { current: HTMLDivElement | null }, opened: string | undefined, isListed: boolean, draw: () => void): void {
+function useOpenedInView (
+  box: { current: HTMLDivElement | null },
+  opened: string | undefined,
+  isListed: boolean,
+  draw: () => void
+): void {
   useEffect(() => {
     if (opened === undefined || !isListed) return
     draw()
-    const frame = requestAnimationFrame(() => box.current?.querySelector('a.item[aria-current]')?.scrollIntoView({ block: 'nearest' }))
+    const frame = requestAnimationFrame(() =>
+      box.current?.querySelector('a.item[aria-current]')?.scrollIntoView({ block: 'nearest' })
+    )
     return () => cancelAnimationFrame(frame)
   }, [opened, isListed])
 }
 
 /** The arrow keys go from item to item; up from the first, to the filter. */
 function moveAmongItems (event: KeyboardEvent & { currentTarget: HTMLElement }): void {
-  if ((event.key !== 'ArrowDown' && event.key !== 'ArrowUp') || !(event.target instanceof HTMLElement) || !event.target.classList.contains('item')) return
+  if (
+    (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') ||
+    !(event.target instanceof HTMLElement) ||
+    !event.target.classList.contains('item')
+  ) { return }
   event.preventDefault()
   const all = [...event.currentTarget.querySelectorAll<HTMLElement>('a.item')]
   const place = all.indexOf(event.target) + (event.key === 'ArrowDown' ? 1 : -1)
@@ -208,7 +359,11 @@ function More ({ left, more }: { left: number, more: () => void }) {
     if (button.current !== null) watcher.observe(button.current)
     return () => watcher.disconnect()
   })
-  return <button ref={button} type='button' class='plain' onClick={more}>Show more ({left.toLocaleString()} left)</button>
+  return (
+    <button ref={button} type='button' class='plain' onClick={more}>
+      Show more ({left.toLocaleString()} left)
+    </button>
+  )
 }
 
 /** A row that had the focus and is gone gives it to the list, not to the page. */

@@ -18,7 +18,15 @@ export function Try () {
       {name === undefined && <h1 class='visually-hidden'>Try</h1>}
       <Lists kind={kind} opened={name} />
       <div class='opened'>
-        {name === undefined ? <Nothing /> : <Boundary key={`${kind} ${name}`}><Opened kind={kind} name={name} /></Boundary>}
+        {name === undefined
+          ? (
+            <Nothing />
+            )
+          : (
+            <Boundary key={`${kind} ${name}`}>
+              <Opened kind={kind} name={name} />
+            </Boundary>
+            )}
       </div>
     </div>
   )
@@ -30,7 +38,12 @@ function Nothing () {
   return (
     <div class='card stack nothing'>
       <p class='quiet'>Choose something in the list to see what it does, and to try it.</p>
-      {server?.instructions !== undefined && <section class='stack'><h2>Instructions of the server</h2><CutText block text={server.instructions} /></section>}
+      {server?.instructions !== undefined && (
+        <section class='stack'>
+          <h2>Instructions of the server</h2>
+          <CutText block text={server.instructions} />
+        </section>
+      )}
     </div>
   )
 }
@@ -42,12 +55,29 @@ export function Confirm () {
   const { arguments: shown = {} } = redactSecrets(request.params, request.inputSchema)
   const dismiss = (): void => { unconfirmed.value = undefined }
   return (
-    <Dialog title={<>Call <ServerText text={itemOf(request)?.title ?? request.key} />?</>} onClose={dismiss}>
-      <p>The tool <code><ServerText text={request.key} /></code> says that it destroys something. It will be called with:</p>
+    <Dialog
+      title={
+        <>
+          Call <ServerText text={itemOf(request)?.title ?? request.key} />?
+        </>
+      }
+      onClose={dismiss}
+    >
+      <p>
+        The tool{' '}
+        <code>
+          <ServerText text={request.key} />
+        </code>{' '}
+        says that it destroys something. It will be called with:
+      </p>
       <ServerText block text={JSON.stringify(shown, null, 2)} />
       <div class='row'>
-        <button type='button' autofocus onClick={dismiss}>Do not call</button>
-        <button type='button' class='danger' onClick={() => callNow(request)}>Call it</button>
+        <button type='button' autofocus onClick={dismiss}>
+          Do not call
+        </button>
+        <button type='button' class='danger' onClick={() => callNow(request)}>
+          Call it
+        </button>
       </div>
     </Dialog>
   )

@@ -34,13 +34,20 @@ export function logAxis (min: number, max: number): Axis {
   const first = Math.floor(Math.log10(Math.max(SMALLEST, min)))
   const last = Math.max(first + 1, Math.ceil(Math.log10(Math.max(SMALLEST, max)) - 1e-9))
   const marks = Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index))
-  return { marks, heightOf: value => Math.min(1, Math.max(0, (Math.log10(Math.max(SMALLEST, value)) - first) / (last - first))) }
+  return {
+    marks,
+    heightOf: value => Math.min(1, Math.max(0, (Math.log10(Math.max(SMALLEST, value)) - first) / (last - first)))
+  }
 }
 
 /**
  * The path of one line from the left to the right edge. Undefined values are gaps; a value between two gaps is a dot.
  */
-export function linePath (values: ReadonlyArray<number | undefined>, heightOf: Axis['heightOf'], { width, height }: Box): string {
+export function linePath (
+  values: ReadonlyArray<number | undefined>,
+  heightOf: Axis['heightOf'],
+  { width, height }: Box
+): string {
   const step = width / Math.max(1, values.length - 1)
   let path = ''
   values.forEach((value, index) => {
@@ -75,6 +82,7 @@ export function timeMarks (seconds: number): number[] {
 }
 
 /** `now`, `30 s`, `2 min`. */
-export const markWords = (secondsAgo: number): string => secondsAgo === 0 ? 'now' : secondsAgo % 60 === 0 ? `${secondsAgo / 60} min` : `${secondsAgo} s`
+export const markWords = (secondsAgo: number): string =>
+  secondsAgo === 0 ? 'now' : secondsAgo % 60 === 0 ? `${secondsAgo / 60} min` : `${secondsAgo} s`
 
 const round = (value: number): number => Math.round(value * 10) / 10

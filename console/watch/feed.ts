@@ -1,5 +1,18 @@
 import { batch, signal, type Signal } from '@preact/signals'
-import type { Clients, EndedCall, GatewayFacts, Health, InFlight, NodeRow, Refusal, Second, Stats, ToolStats, UpstreamRow, WatchBatch } from '../client/watch-batch.js'
+import type {
+  Clients,
+  EndedCall,
+  GatewayFacts,
+  Health,
+  InFlight,
+  NodeRow,
+  Refusal,
+  Second,
+  Stats,
+  ToolStats,
+  UpstreamRow,
+  WatchBatch
+} from '../client/watch-batch.js'
 
 export const MAX_CALLS = 1000
 export const MAX_SECONDS = 300
@@ -43,7 +56,9 @@ export class Feed {
   #lastNumber = 0
 
   constructor () {
-    this.signals = Object.fromEntries(Object.entries(this.#state).map(([part, value]) => [part, signal(value)])) as unknown as FeedSignals
+    this.signals = Object.fromEntries(
+      Object.entries(this.#state).map(([part, value]) => [part, signal(value)])
+    ) as unknown as FeedSignals
   }
 
   /** Returns false for a batch of another watch, such as one that was ended when this began. */
@@ -55,7 +70,9 @@ export class Feed {
     for (const part of WHOLE) if (received[part] !== undefined) this.#set(part, received[part])
     if (received.ended !== undefined) this.#addCalls(received.ended)
     if (received.dropped !== undefined) this.#set('dropped', this.#state.dropped + received.dropped)
-    if (received.seconds !== undefined) this.#set('seconds', latest([...this.#state.seconds, ...received.seconds], MAX_SECONDS))
+    if (received.seconds !== undefined) {
+      this.#set('seconds', latest([...this.#state.seconds, ...received.seconds], MAX_SECONDS))
+    }
     return true
   }
 

@@ -28,7 +28,19 @@ function matcher ({ text, outcome, hideOwn }: CallFilter): (call: CallRow) => bo
 }
 
 const namesOf = (call: CallRow): string =>
-  [call.method, targetOf(call), call.upstream, call.principal, call.client, call.transport, call.revision, call.outcome, call.code].join('\n').toLowerCase()
+  [
+    call.method,
+    targetOf(call),
+    call.upstream,
+    call.principal,
+    call.client,
+    call.transport,
+    call.revision,
+    call.outcome,
+    call.code
+  ]
+    .join('\n')
+    .toLowerCase()
 
 const hasAll = (names: string, words: string[]): boolean => words.every(word => names.includes(word))
 

@@ -30,7 +30,10 @@ export function fill (seconds: readonly Second[], { from, length }: TimeWindow):
   const first = seconds[0]?.at ?? Infinity
   return Array.from({ length }, (_, index) => {
     const at = from + index * SECOND
-    return known.get(Math.floor(at / SECOND)) ?? (at < first ? undefined : { at, calls: 0, errors: 0, p50: 0, p95: 0, p99: 0 })
+    return (
+      known.get(Math.floor(at / SECOND)) ??
+      (at < first ? undefined : { at, calls: 0, errors: 0, p50: 0, p95: 0, p99: 0 })
+    )
   })
 }
 

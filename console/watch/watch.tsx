@@ -60,26 +60,55 @@ function Ended ({ why, again }: { why: Signal<string | undefined>, again: () => 
     <div role='status'>
       {why.value === undefined
         ? null
-        : <p class='note warn row spread'><span><ServerText text={why.value} /> What is below does not change any more.</span> <button type='button' onClick={again}>Watch again</button></p>}
+        : (
+          <p class='note warn row spread'>
+            <span>
+              <ServerText text={why.value} /> What is below does not change any more.
+            </span>{' '}
+            <button type='button' onClick={again}>
+              Watch again
+            </button>
+          </p>
+          )}
     </div>
   )
 }
 
 /** Watches as long as there is a client. `ended` says why the gateway ended that, and `again` asks it once more. */
-function useWatch (client: Client | undefined, feed: Feed, paused: ReadonlySignal<boolean>): { ended: Signal<string | undefined>, again: () => void } {
+function useWatch (
+  client: Client | undefined,
+  feed: Feed,
+  paused: ReadonlySignal<boolean>
+): { ended: Signal<string | undefined>; again: () => void } {
   const ended = useSignal<string | undefined>(undefined)
   const round = useSignal(0)
   useEffect(() => {
     ended.value = undefined
     if (client === undefined) return
-    const frame = oncePerFrame(() => { if (!paused.peek()) feed.publish() }, run => requestAnimationFrame(run), asked => cancelAnimationFrame(asked))
-    const leave = watch(client, feed, { changed: frame.ask, ended: why => { ended.value = why } })
+    const frame = oncePerFrame(
+      () => {
+        if (!paused.peek()) feed.publish()
+      },
+      run => requestAnimationFrame(run),
+      asked => cancelAnimationFrame(asked)
+    )
+    const leave = watch(client, feed, {
+      changed: frame.ask,
+      ended: why => {
+        ended.value = why
+      }
+    })
     return () => {
       leave()
       frame.forget()
     }
   }, [client, round.value])
-  return { ended, again: () => { round.value++ } }
+  return {
+    ended,
+    again: () => {
+      round.value++
+    }
+  }
 }
 
 /** Once a second, unless the page is paused. */

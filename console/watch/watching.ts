@@ -16,8 +16,14 @@ export function watch (client: Client, feed: Feed, { changed, ended }: WatchList
     if (method === WATCH_BATCH && feed.take(params as unknown as WatchBatch)) changed()
   })
   const tell = (why: string): void => { if (!stop.signal.aborted) ended(why) }
-  void client.request(WATCH, {}, { signal: stop.signal })
-    .then(() => tell('The gateway ended the watch: it is shutting down, or you may not watch any more.'), error => { if (!(error instanceof Cancelled)) tell(wordsOf(error)) })
+  void client
+    .request(WATCH, {}, { signal: stop.signal })
+    .then(
+      () => tell('The gateway ended the watch: it is shutting down, or you may not watch any more.'),
+      error => {
+        if (!(error instanceof Cancelled)) tell(wordsOf(error))
+      }
+    )
     .finally(off)
   return () => {
     off()
@@ -26,7 +32,11 @@ export function watch (client: Client, feed: Feed, { changed, ended }: WatchList
 }
 
 /** Runs `work` in the next frame, once for all calls before it. Returns also how to forget what was asked for. */
-export function oncePerFrame (work: () => void, ask: (run: () => void) => number, forget: (asked: number) => void): { ask: () => void, forget: () => void } {
+export function oncePerFrame (
+  work: () => void,
+  ask: (run: () => void) => number,
+  forget: (asked: number) => void
+): { ask: () => void; forget: () => void } {
   let asked: number | undefined
   return {
     ask: () => {

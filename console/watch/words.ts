@@ -5,7 +5,8 @@ import type { GatewayFacts, Health, Refusal, Stats, Subject } from '../client/wa
 export const count = (value: number): string => Math.round(value).toLocaleString('en')
 
 /** `1 call`, `2 calls`. */
-export const counted = (value: number, one: string, many = `${one}s`): string => `${count(value)} ${value === 1 ? one : many}`
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`
 
 /** A rate for people: `0`, `0.4`, `12`, `9,800`. */
 export const rate = (value: number): string => value > 0 && value < 10 ? trim(value, 1) : count(value)
@@ -26,7 +27,8 @@ export const targetOf = ({ tool, prompt, resource }: Subject): string | undefine
 export const OUTCOMES = ['ok', 'failed', 'error', 'denied', 'cancelled']
 
 /** `ok`, `error -32602`. */
-export const outcomeWords = (outcome: string, code?: number): string => code === undefined ? outcome : `${outcome} ${code}`
+export const outcomeWords = (outcome: string, code?: number): string =>
+  code === undefined ? outcome : `${outcome} ${code}`
 
 /** Failed, error and denied; a cancelled call is no error. */
 export const isError = (outcome: string): boolean => outcome === 'failed' || outcome === 'error' || outcome === 'denied'
@@ -41,7 +43,9 @@ const HEALTH = new Map([
 /** The first sentence about the health of the gateway; its reason is told apart, because it is text of the gateway. */
 export function healthWords (health: Health | undefined): string {
   if (health === undefined) return 'Not known yet'
-  return HEALTH.get(health.status) ?? `${health.status}: ${health.ready ? 'calls are answered' : 'new calls are refused'}`
+  return (
+    HEALTH.get(health.status) ?? `${health.status}: ${health.ready ? 'calls are answered' : 'new calls are refused'}`
+  )
 }
 
 const REASONS = new Map([
@@ -81,8 +85,13 @@ const WINDOW = 300_000
  * Since when calls and refusals are counted, beside a number and in a sentence: the last five minutes, or less where
  * the gateway does not run for so long.
  */
-export function windowWords (gateway: Pick<GatewayFacts, 'startedAt'> | undefined, now: number): { short: string, sentence: string } {
-  if (gateway === undefined || now - gateway.startedAt >= WINDOW) return { short: 'last 5 min', sentence: 'in the last five minutes' }
+export function windowWords (
+  gateway: Pick<GatewayFacts, 'startedAt'> | undefined,
+  now: number
+): { short: string; sentence: string } {
+  if (gateway === undefined || now - gateway.startedAt >= WINDOW) {
+    return { short: 'last 5 min', sentence: 'in the last five minutes' }
+  }
   const since = clock(gateway.startedAt)
   return { short: `since ${since}`, sentence: `since the gateway started at ${since}` }
 }

@@ -19,7 +19,10 @@ export const TOKENS: Record<string, { id: string, scopes: string[] }> = {
 
 const FRONTEND = 'https://shop.example.com'
 
-/** Says who is calling, for every route of the application. Patchbay reads `request.identity`, too, so this comes before it. */
+/**
+ * Says who is calling, for every route of the application. Patchbay reads `request.identity`, too, so this comes before
+ * it.
+ */
 export function identifyCallers (app: FastifyInstance): void {
   app.decorateRequest('identity')
   app.addHook('onRequest', async request => {
@@ -32,7 +35,10 @@ export function identifyCallers (app: FastifyInstance): void {
 export async function shop (app: FastifyInstance): Promise<void> {
   app.decorate('store', { orders: [{ id: 1, customer: 'ada', open: true }, { id: 2, customer: 'bob', open: false }] })
   app.decorate('health', () => 'the shop is open')
-  app.setErrorHandler(async (error: FastifyError, _request, reply) => await reply.code(error.statusCode ?? 500).send({ shopError: error.message }))
+  app.setErrorHandler(
+    async (error: FastifyError, _request, reply) =>
+      await reply.code(error.statusCode ?? 500).send({ shopError: error.message })
+  )
   await app.register(underPressure, { maxEventLoopDelay: 60_000, exposeStatusRoute: '/status' })
   await app.register(websocket)
   await app.register(async api => {
@@ -43,14 +49,21 @@ export async function shop (app: FastifyInstance): Promise<void> {
     })
     api.get('/broken', async () => { throw new Error('the shop is broken') })
     api.get('/health', async () => ({ health: api.health() }))
-    api.get('/feed', { websocket: true }, socket => { socket.on('message', data => socket.send(`order ${String(data)} has come`)) })
+    api.get('/feed', { websocket: true }, socket => {
+      socket.on('message', data => socket.send(`order ${String(data)} has come`))
+    })
   })
 }
 
 /** CORS by hand, for the browsers of one other origin. */
 function allowFrontend (api: FastifyInstance): void {
   api.addHook('onRequest', async (request, reply) => {
-    if (request.headers.origin === FRONTEND) reply.header('access-control-allow-origin', FRONTEND).header('vary', 'origin')
+    if (request.headers.origin === FRONTEND) {
+      reply.header('access-control-allow-origin', FRONTEND).header('vary', 'origin')
+    }
   })
-  api.options('*', async (_request, reply) => await reply.code(204).header('access-control-allow-headers', 'authorization').send())
+  api.options(
+    '*',
+    async (_request, reply) => await reply.code(204).header('access-control-allow-headers', 'authorization').send()
+  )
 }

@@ -2,7 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { createClient, patchbay, tool, Type } from 'mcp-patchbay'
 import { identifyCallers, shop } from './shop.js'
 
-/** The shop with MCP under /ai. Patchbay may be registered before or after the other plugins, but after the hook that identifies callers. */
+/**
+ * The shop with MCP under /ai. Patchbay may be registered before or after the other plugins, but after the hook that
+ * identifies callers.
+ */
 export async function shopWithPatchbay (app: FastifyInstance, patchbayFirst: boolean): Promise<void> {
   identifyCallers(app)
   for (const step of patchbayFirst ? [mcp, shop] : [shop, mcp]) await step(app)
@@ -17,7 +20,11 @@ async function mcp (app: FastifyInstance): Promise<void> {
     output: Type.Object({ ids: Type.Array(Type.Integer()) }),
     run: (_args, call) => {
       call.progress(1, 1)
-      return { ids: app.store.orders.filter(({ open, customer }) => open && customer === call.identity.principal).map(({ id }) => id) }
+      return {
+        ids: app.store.orders
+          .filter(({ open, customer }) => open && customer === call.identity.principal)
+          .map(({ id }) => id)
+      }
     }
   }))
   app.mcp.tools.add(tool({

@@ -25,7 +25,11 @@ test('refuses arguments that do not fit', async () => {
 test('reports progress', async () => {
   const client = await createClient(app)
   const seen = []
-  await client.call('hello', { name: 'Ada', times: 2 }, { onProgress: ({ progress, total }) => seen.push(`${progress}/${total}`) })
+  await client.call(
+    'hello',
+    { name: 'Ada', times: 2 },
+    { onProgress: ({ progress, total }) => seen.push(`${progress}/${total}`) }
+  )
   assert.deepEqual(seen, ['1/2', '2/2'])
   client.close()
 })

@@ -3,11 +3,14 @@ import { tool, ToolError, Type, type Call } from 'mcp-patchbay'
 export default tool({
   name: 'hello',
   description: 'Greets a person by name, and asks for the name if there is none.',
-  input: Type.Object({ name: Type.Optional(Type.String()), times: Type.Optional(Type.Integer({ minimum: 1, maximum: 3 })) }),
+  input: Type.Object({
+    name: Type.Optional(Type.String()),
+    times: Type.Optional(Type.Integer({ minimum: 1, maximum: 3 }))
+  }),
   output: Type.Object({ greetings: Type.Array(Type.String()) }),
   text: ({ greetings }) => greetings.join(' '),
   run: async ({ name, times = 1 }, call) => {
-    const person = name ?? await askName(call)
+    const person = name ?? (await askName(call))
     const greetings: string[] = []
     for (let count = 1; count <= times; count++) {
       greetings.push(`Hello, ${person}!`)

@@ -37,8 +37,12 @@ function isExplosive ({ max, inner = [] }: Part): boolean {
  * several ways: nothing else has to come between them that it cannot match itself.
  */
 function isAmbiguous (sequence: Sequence, around: Sequence): boolean {
-  const parts = sequence.flatMap(part => part.inner?.length === 1 && part.min === 1 && part.max === 1 ? part.inner[0] as Sequence : [part])
-  if (parts.length > sequence.length || parts.some((part, index) => part !== sequence[index])) return isAmbiguous(parts, around)
+  const parts = sequence.flatMap(part =>
+    part.inner?.length === 1 && part.min === 1 && part.max === 1 ? (part.inner[0] as Sequence) : [part]
+  )
+  if (parts.length > sequence.length || parts.some((part, index) => part !== sequence[index])) {
+    return isAmbiguous(parts, around)
+  }
   return parts.some(part => {
     const others = [...around, ...parts.filter(other => other !== part)]
     if (part.max >= MANY) return others.every(other => isOptional(other) || meets(other, part))
@@ -50,10 +54,18 @@ function isAmbiguous (sequence: Sequence, around: Sequence): boolean {
 function overlap (alternatives: Sequence[]): boolean {
   return alternatives.some((one, index) => alternatives.some((other, at) => {
     const [single] = one
-    return at !== index && one.length === 1 && single !== undefined && other.length > 0 && other.every(part => part.min > 0 && meets(part, single))
+    return (
+      at !== index &&
+      one.length === 1 &&
+      single !== undefined &&
+      other.length > 0 &&
+      other.every(part => part.min > 0 && meets(part, single))
+    )
   }))
 }
 
-const isOptional = ({ min, inner }: Part): boolean => min === 0 || (inner !== undefined && inner.some(sequence => sequence.every(isOptional)))
+const isOptional = ({ min, inner }: Part): boolean =>
+  min === 0 || (inner !== undefined && inner.some(sequence => sequence.every(isOptional)))
 
-const meets = (one: Part, other: Part): boolean => one.characters.some((has, code) => has && other.characters[code] === true)
+const meets = (one: Part, other: Part): boolean =>
+  one.characters.some((has, code) => has && other.characters[code] === true)

@@ -13,13 +13,20 @@ export interface Part {
 }
 export type Sequence = Part[]
 
-const where = (test: (code: number) => boolean): Characters => Array.from({ length: OTHER + 1 }, (_, code) => test(code))
-const matching = (pattern: RegExp, other: boolean): Characters => where(code => code === OTHER ? other : pattern.test(String.fromCharCode(code)))
+const where = (test: (code: number) => boolean): Characters =>
+  Array.from({ length: OTHER + 1 }, (_, code) => test(code))
+const matching = (pattern: RegExp, other: boolean): Characters =>
+  where(code => (code === OTHER ? other : pattern.test(String.fromCharCode(code))))
 const not = (characters: Characters): Characters => characters.map(has => !has)
 const union = (all: Characters[]): Characters => where(code => all.some(characters => characters[code]))
-const only = (character: string): Characters => where(code => code === Math.min(character.codePointAt(0) ?? OTHER, OTHER))
+const only = (character: string): Characters =>
+  where(code => code === Math.min(character.codePointAt(0) ?? OTHER, OTHER))
 
-const CLASSES: Record<string, Characters> = { d: matching(/\d/, false), w: matching(/\w/, false), s: matching(/\s/, true) }
+const CLASSES: Record<string, Characters> = {
+  d: matching(/\d/, false),
+  w: matching(/\w/, false),
+  s: matching(/\s/, true)
+}
 const CONTROLS: Record<string, string> = { n: '\n', r: '\r', t: '\t', f: '\f', v: '\v', 0: '\0' }
 const DOT = matching(/[^\n\r]/, true)
 const ANY = where(() => true)
@@ -89,7 +96,9 @@ class PatternReader {
   /** A single character, or an escape that stands for one or for several. */
   #one (): Characters {
     const [, named] = this.#match(/\\([dwsDWS])/y) ?? []
-    if (named !== undefined) return /[dws]/.test(named) ? CLASSES[named] as Characters : not(CLASSES[named.toLowerCase()] as Characters)
+    if (named !== undefined) {
+      return /[dws]/.test(named) ? (CLASSES[named] as Characters) : not(CLASSES[named.toLowerCase()] as Characters)
+    }
     const [, code] = this.#match(/\\(?:u\{?|x)([0-9a-fA-F]+)\}?/y) ?? []
     if (code !== undefined) return only(String.fromCodePoint(parseInt(code, 16)))
     // Properties and references may be anything.

@@ -69,7 +69,9 @@ export class FileChanges {
     if (this.#watchers.get(folder)?.inode === inode) return
     this.#drop(folder)
     if (inode === undefined) return
-    const watcher = watch(folder, { persistent: false }, (_event, name) => { if (this.#concerns(folder, name)) this.schedule() })
+    const watcher = watch(folder, { persistent: false }, (_event, name) => {
+      if (this.#concerns(folder, name)) this.schedule()
+    })
     watcher.on('error', () => {
       this.#drop(folder)
       this.schedule()
@@ -83,7 +85,12 @@ export class FileChanges {
    */
   #concerns (folder: string, name: string | null): boolean {
     if (name === null || name === basename(folder) || this.#openFolders.has(folder)) return true
-    return this.#prints.has(`${folder === '/' ? '' : folder}/${name}`) || [...this.#prints.keys(), ...this.#openFolders].some(path => path.startsWith(`${folder}/${name}/`) || path === `${folder}/${name}`)
+    return (
+      this.#prints.has(`${folder === '/' ? '' : folder}/${name}`) ||
+      [...this.#prints.keys(), ...this.#openFolders].some(
+        path => path.startsWith(`${folder}/${name}/`) || path === `${folder}/${name}`
+      )
+    )
   }
 
   #drop (folder: string): void {
@@ -94,7 +101,9 @@ export class FileChanges {
 
 /** The folder, or the one above it that is there, in which it may appear. */
 function nearestFolder (folder: string): string {
-  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true || dirname(folder) === folder ? folder : nearestFolder(dirname(folder))
+  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true || dirname(folder) === folder
+    ? folder
+    : nearestFolder(dirname(folder))
 }
 
 function printOf (file: string): string {

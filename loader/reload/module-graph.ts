@@ -116,12 +116,19 @@ export class ModuleGraph {
 
   /** The hooks send a message before they answer, so after an import all are in the queue. */
   #receive (): void {
-    for (let received = receiveMessageOnPort(this.#port); received !== undefined; received = receiveMessageOnPort(this.#port)) this.#note(received.message)
+    for (
+      let received = receiveMessageOnPort(this.#port);
+      received !== undefined;
+      received = receiveMessageOnPort(this.#port)
+    ) { this.#note(received.message) }
   }
 
   #note (message: unknown): void {
     const { importer, url } = message as { importer?: string, url: string }
-    this.#link(fileURLToPath(url), importer?.startsWith('file:') === true && isReloadable(importer, entry) ? fileURLToPath(importer) : undefined)
+    this.#link(
+      fileURLToPath(url),
+      importer?.startsWith('file:') === true && isReloadable(importer, entry) ? fileURLToPath(importer) : undefined
+    )
   }
 
   #link (file: string, importer: string | undefined): void {

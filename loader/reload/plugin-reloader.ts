@@ -20,7 +20,12 @@ import { NeedsRestart, type Registration } from './registration.js'
 class GivenUp extends Error {}
 
 /** Registers the entries of option `plugins` like `loadPlugins`, and loads their files anew when they change. */
-export async function reloadPlugins (app: FastifyInstance, plugins: Array<string | FastifyPluginAsync>, grace: number, isServed: (file: string) => boolean): Promise<void> {
+export async function reloadPlugins (
+  app: FastifyInstance,
+  plugins: Array<string | FastifyPluginAsync>,
+  grace: number,
+  isServed: (file: string) => boolean
+): Promise<void> {
   const watcher = new PluginReloader(app, await moduleGraph(), grace, isServed)
   for (const plugin of plugins) {
     if (typeof plugin === 'string') await watcher.add(locatePlugin(plugin, resolve('.')))
@@ -105,14 +110,20 @@ class PluginReloader {
   }
 
   async #import (file: string): Promise<object> {
-    return await importFile({ log: this.#app.log, file, deadline: performance.now() + LOAD_LIMIT }, async () => await this.#graph.load(realPath(file)))
+    return await importFile(
+      { log: this.#app.log, file, deadline: performance.now() + LOAD_LIMIT },
+      async () => await this.#graph.load(realPath(file))
+    )
   }
 
   #followAll (): void {
     const places = this.#places.map(lookAt)
     const files = places.flatMap(({ files }) => files)
     const folders = places.flatMap(({ folders }) => folders)
-    this.#changes.watch([...this.#graph.files(), ...files, ...linksTo([...this.#places, ...files, ...folders])], folders)
+    this.#changes.watch(
+      [...this.#graph.files(), ...files, ...linksTo([...this.#places, ...files, ...folders])],
+      folders
+    )
   }
 
   /** One reload at a time; what changes meanwhile is seen by one more. */
@@ -143,7 +154,9 @@ class PluginReloader {
   async #reloadWhileNeeded (): Promise<void> {
     while (this.#again && !this.#closed) {
       this.#again = false
-      await this.#reload().catch(error => this.#app.log.error({ err: error as Error }, 'watched plugins cannot be looked at'))
+      await this.#reload().catch(error =>
+        this.#app.log.error({ err: error as Error }, 'watched plugins cannot be looked at')
+      )
     }
   }
 
@@ -152,9 +165,16 @@ class PluginReloader {
     const affected = this.#graph.invalidate([...this.#changed, ...this.#changes.changes()])
     this.#changed.clear()
     const gone = [...this.#units.values()].filter(({ file }) => !files.has(file))
-    const changed = [...files].filter(file => this.#units.get(file)?.source !== realPath(file) || affected.has(realPath(file))).map(file => this.#unitOf(file))
+    const changed = [...files]
+      .filter(file => this.#units.get(file)?.source !== realPath(file) || affected.has(realPath(file)))
+      .map(file => this.#unitOf(file))
     // A name that they were refused for may be free now.
-    const again = changed.length + gone.length === 0 ? [] : [...this.#units.values()].filter(unit => unit.refusal !== undefined && files.has(unit.file) && !changed.includes(unit))
+    const again =
+      changed.length + gone.length === 0
+        ? []
+        : [...this.#units.values()].filter(
+            unit => unit.refusal !== undefined && files.has(unit.file) && !changed.includes(unit)
+          )
     for (const unit of changed) unit.refusal = undefined
     const staged: Staged[] = []
     for (const unit of [...changed, ...again]) {
@@ -215,7 +235,9 @@ class PluginReloader {
 
   #remove (unit: PluginUnit): void {
     if (unit.permanent !== undefined) {
-      this.#app.log.warn(`plugin ${unit.file} is gone, but its code stays until a restart, because it added ${unit.permanent}`)
+      this.#app.log.warn(
+        `plugin ${unit.file} is gone, but its code stays until a restart, because it added ${unit.permanent}`
+      )
       return
     }
     this.#units.delete(unit.file)
@@ -226,21 +248,29 @@ class PluginReloader {
   /** The `onClose` hooks of a former version run when the calls that it may serve are answered. */
   #retire ({ file }: PluginUnit, { closeHooks }: Registration): void {
     if (closeHooks.length === 0) return
-    void this.#calls.waitForEnd().then(async () => await runHooks(closeHooks))
-      .catch(error => this.#app.log.warn({ err: error as Error }, `plugin ${file}: an onClose hook of its former version failed`))
+    void this.#calls
+      .waitForEnd()
+      .then(async () => await runHooks(closeHooks))
+      .catch(error =>
+        this.#app.log.warn({ err: error as Error }, `plugin ${file}: an onClose hook of its former version failed`)
+      )
   }
 
   /** Says why a file is not served, once for each reason, and notes it to try again. */
   async #report (unit: PluginUnit, error: unknown): Promise<void> {
     const { file, refusal, isServed } = unit
     if (error instanceof NeedsRestart) {
-      this.#app.log.warn(`plugin ${file} changed, and needs a restart: it adds ${error.message}, which cannot be replaced while the gateway runs`)
+      this.#app.log.warn(
+        `plugin ${file} changed, and needs a restart: it adds ${error.message}, which cannot be replaced while the gateway runs`
+      )
       return
     }
     const reason = await explain(error, file, this.#graph.files())
     const isFinal = error instanceof TookTooLong || error instanceof LoadTimeout || unit.permanent !== undefined
     unit.refusal = isFinal ? undefined : reason
     if (reason === refusal) return
-    this.#app.log.error(`plugin ${file} cannot be loaded${isServed ? ', so its former code stays' : '; it is left out until it is mended'}: ${reason}`)
+    this.#app.log.error(
+      `plugin ${file} cannot be loaded${isServed ? ', so its former code stays' : '; it is left out until it is mended'}: ${reason}`
+    )
   }
 }

@@ -85,8 +85,12 @@ export class PluginUnit {
   /** Lets go of a version that does not get live: its `onClose` hooks run, because it may have opened something. */
   async discard (next: Registration): Promise<void> {
     next.discard()
-    await runHooks(next.closeHooks.splice(0))
-      .catch(error => this.#app.log.warn({ err: error as Error }, `plugin ${this.file}: an onClose hook of a version that is not served failed`))
+    await runHooks(next.closeHooks.splice(0)).catch(error =>
+      this.#app.log.warn(
+        { err: error as Error },
+        `plugin ${this.file}: an onClose hook of a version that is not served failed`
+      )
+    )
   }
 
   /** Removes the present version, and returns it. */
@@ -141,7 +145,9 @@ export class PluginUnit {
       }
     }
     // Among them those of fastify-plugin: whether it has a scope of its own, its name and its dependencies.
-    for (const symbol of Object.getOwnPropertySymbols(plugin)) Object.defineProperty(wrapper, symbol, { value: Reflect.get(plugin, symbol) })
+    for (const symbol of Object.getOwnPropertySymbols(plugin)) {
+      Object.defineProperty(wrapper, symbol, { value: Reflect.get(plugin, symbol) })
+    }
     const timer = noteIfSlow(this.#app.log, this.file)
     try {
       await this.#app.register(wrapper)
@@ -164,5 +170,9 @@ export async function runHooks (hooks: ReadonlyArray<() => unknown>): Promise<vo
 
 async function run (plugin: AnyPlugin, app: FastifyInstance): Promise<void> {
   if (plugin.length < 3) await plugin(app, {})
-  else await new Promise<void>((resolve, reject) => { plugin(app, {}, error => error == null ? resolve() : reject(error)) })
+  else {
+    await new Promise<void>((resolve, reject) => {
+      plugin(app, {}, error => (error == null ? resolve() : reject(error)))
+    })
+  }
 }

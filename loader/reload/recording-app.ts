@@ -6,7 +6,12 @@ type Mcp = FastifyInstance['mcp']
 
 /** Members of a Fastify application that change it for good, and what they add. */
 const PERMANENT: Record<string, string> = {
-  ...Object.fromEntries(['route', 'get', 'head', 'post', 'put', 'delete', 'options', 'patch', 'all', 'addHttpMethod'].map(name => [name, 'a route'])),
+  ...Object.fromEntries(
+    ['route', 'get', 'head', 'post', 'put', 'delete', 'options', 'patch', 'all', 'addHttpMethod'].map(name => [
+      name,
+      'a route'
+    ])
+  ),
   ...Object.fromEntries(['decorate', 'decorateRequest', 'decorateReply'].map(name => [name, 'a decorator'])),
   register: 'a plugin',
   addContentTypeParser: 'a content type parser',
@@ -65,12 +70,19 @@ function callOn (app: FastifyInstance, name: string, args: unknown[], recording:
 /** Calls a hook of an author, with a callback if it takes one more argument than are given. */
 async function settle (hook: Hook, ...given: unknown[]): Promise<void> {
   if (hook.length <= given.length) await hook(...given)
-  else await new Promise<void>((resolve, reject) => { hook(...given, (error?: Error | null) => error == null ? resolve() : reject(error)) })
+  else {
+    await new Promise<void>((resolve, reject) => {
+      hook(...given, (error?: Error | null) => (error == null ? resolve() : reject(error)))
+    })
+  }
 }
 
 function recordingMcp (mcp: Mcp, registration: Registration): Mcp {
   const { tools, prompts, resources } = mcp
-  const effect = <A extends unknown[]>(add: (...args: A) => () => void) => (...args: A) => registration.apply(() => add(...args))
+  const effect =
+    <A extends unknown[]>(add: (...args: A) => () => void) =>
+      (...args: A) =>
+        registration.apply(() => add(...args))
   const registry = (kind: Definition['kind'], all: { get: (key: string) => Definition | undefined }): object => ({
     add: (item: Definition) => registration.add(checkDefinition(kind, item)),
     replace: (item: Definition) => {
@@ -84,8 +96,15 @@ function recordingMcp (mcp: Mcp, registration: Registration): Mcp {
     tools: { ...tools, ...registry('tool', tools) },
     prompts: { ...prompts, ...registry('prompt', prompts) },
     resources: { ...resources, ...registry('resource', resources) },
-    use: (middleware: Parameters<Mcp['use']>[0]) => { registration.addMiddleware(middleware) },
-    ...Object.fromEntries((['method', 'notification', 'onBegin', 'onEnd', 'onRefusal', 'onLog', 'onDrain'] as const).map(name => [name, effect(mcp[name] as (...args: unknown[]) => () => void)]))
+    use: (middleware: Parameters<Mcp['use']>[0]) => {
+      registration.addMiddleware(middleware)
+    },
+    ...Object.fromEntries(
+      (['method', 'notification', 'onBegin', 'onEnd', 'onRefusal', 'onLog', 'onDrain'] as const).map(name => [
+        name,
+        effect(mcp[name] as (...args: unknown[]) => () => void)
+      ])
+    )
   }
   const permanent = PERMANENT_OF_MCP.map(name => [name, {
     get: () => {

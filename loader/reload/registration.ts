@@ -48,7 +48,11 @@ export class Registration {
   add (item: Definition): void {
     if (this.#state === 'replaced') return
     const twin = this.find(item.kind, keyOf(item))
-    if (this.isStaged && twin !== undefined) throw new Error(`there is a ${item.kind} "${keyOf(item)}" already; choose another ${item.kind === 'resource' ? 'uri' : 'name'}`)
+    if (this.isStaged && twin !== undefined) {
+      throw new Error(
+        `there is a ${item.kind} "${keyOf(item)}" already; choose another ${item.kind === 'resource' ? 'uri' : 'name'}`
+      )
+    }
     if (this.#state === 'live') addTo(this.#mcp, item)
     this.definitions.push(item)
   }

@@ -33,7 +33,8 @@ export interface ClipboardOptions {
 }
 
 const TOOLS = ['get_clipboard', 'set_clipboard']
-const EXPOSED = 'Other machines can reach this gateway: set option clipboard to {"remote":true} to let them use the clipboard, or listen on 127.0.0.1'
+const EXPOSED =
+  'Other machines can reach this gateway: set option clipboard to {"remote":true} to let them use the clipboard, or listen on 127.0.0.1'
 const FORWARDED: [details: string, hint: string] = [
   'The clipboard is not served to requests that came through a proxy, which have a Forwarded, Via, X-Real-IP or X-Forwarded-* header',
   'Connect to the gateway directly, or set its option allowForwarded to true'

@@ -29,43 +29,76 @@ declare module '../core/mcp.js' {
 /** A program as the operator describes it. */
 interface Listed { program?: string, args?: string[], maxArgs?: number, folder?: string, timeout?: number }
 
-interface Command { name: string, path: string, patterns: string[], allowed: RegExp[], maxArgs: number, folder: string, timeout: number }
+interface Command {
+  name: string
+  path: string
+  patterns: string[]
+  allowed: RegExp[]
+  maxArgs: number
+  folder: string
+  timeout: number
+}
 
 const MAX_RUNNING = 4
-const FORWARDED = 'execute_command is not served to requests that came through a proxy, which have a Forwarded, Via, X-Real-IP or X-Forwarded-* header; ' +
+const FORWARDED =
+  'execute_command is not served to requests that came through a proxy, which have a Forwarded, Via, X-Real-IP or X-Forwarded-* header; ' +
   'connect to the gateway directly, or set its option allowForwarded to true'
 
 /** Checks the listed programs at start; the error names the option that is wrong. */
-export default fp(async (fastify, { commands: listed, allowForwarded }: { commands: Record<string, Listed>, allowForwarded: boolean }) => {
-  const commands = new Map(Object.entries(listed).map(([name, command]) => [name, checkCommand(name, command)]))
-  const turns = new Semaphore(MAX_RUNNING)
-  for (const { name, patterns } of commands.values()) {
-    for (const pattern of patterns.filter(canExplode)) fastify.log.warn({ command: name, pattern }, 'a pattern of option commands can take for ever on some arguments, and everything waits meanwhile: avoid repetitions inside repetitions')
-  }
-
-  fastify.mcp.provide('commands', {
-    names: [...commands.keys()],
-    admit: ({ local, principal, forwarded }) => {
-      if (!local && principal === undefined) throw new ToolError('execute_command is served only over stdio, or with authentication')
-      if (forwarded && !allowForwarded) throw new ToolError(FORWARDED)
-    },
-    run: async (name, args, watch) => {
-      const command = commands.get(name)
-      if (command === undefined) throw new ToolError(`${quoteText(name)} is not allowed; allowed are ${[...commands.keys()].join(', ')}`)
-      checkArgs(command, args)
-      const { path, folder, timeout } = command
-      return await turns.run(watch.signal, async () => await runProgram({ path, args, folder, timeout }, watch))
+export default fp(
+  async (
+    fastify,
+    { commands: listed, allowForwarded }: { commands: Record<string, Listed>; allowForwarded: boolean }
+  ) => {
+    const commands = new Map(Object.entries(listed).map(([name, command]) => [name, checkCommand(name, command)]))
+    const turns = new Semaphore(MAX_RUNNING)
+    for (const { name, patterns } of commands.values()) {
+      for (const pattern of patterns.filter(canExplode)) {
+        fastify.log.warn(
+          { command: name, pattern },
+          'a pattern of option commands can take for ever on some arguments, and everything waits meanwhile: avoid repetitions inside repetitions'
+        )
+      }
     }
-  })
-}, { name: 'patchbay-commands', dependencies: ['patchbay-mcp'] })
 
-function checkCommand (name: string, { program, args: patterns = [], maxArgs = 16, folder = tmpdir(), timeout = 30_000 }: Listed): Command {
+    fastify.mcp.provide('commands', {
+      names: [...commands.keys()],
+      admit: ({ local, principal, forwarded }) => {
+        if (!local && principal === undefined) {
+          throw new ToolError('execute_command is served only over stdio, or with authentication')
+        }
+        if (forwarded && !allowForwarded) throw new ToolError(FORWARDED)
+      },
+      run: async (name, args, watch) => {
+        const command = commands.get(name)
+        if (command === undefined) {
+          throw new ToolError(`${quoteText(name)} is not allowed; allowed are ${[...commands.keys()].join(', ')}`)
+        }
+        checkArgs(command, args)
+        const { path, folder, timeout } = command
+        return await turns.run(watch.signal, async () => await runProgram({ path, args, folder, timeout }, watch))
+      }
+    })
+  },
+  { name: 'patchbay-commands', dependencies: ['patchbay-mcp'] }
+)
+
+function checkCommand (
+  name: string,
+  { program, args: patterns = [], maxArgs = 16, folder = tmpdir(), timeout = 30_000 }: Listed
+): Command {
   const option = `option commands.${name}`
   const path = program ?? lookUp(name)
-  if (path === undefined) throw new Error(`${option}: there is no program ${name} on the PATH; set commands.${name}.program to where it is`)
+  if (path === undefined) {
+    throw new Error(`${option}: there is no program ${name} on the PATH; set commands.${name}.program to where it is`)
+  }
   if (!isAbsolute(path)) throw new Error(`${option}.program must be an absolute path, not "${path}"`)
-  if (!isExecutable(path)) throw new Error(`${option}.program must be a file that may be executed, which "${path}" is not`)
-  if (!isAbsolute(folder) || !isFolder(folder)) throw new Error(`${option}.folder must be the absolute path of a folder, which "${folder}" is not`)
+  if (!isExecutable(path)) {
+    throw new Error(`${option}.program must be a file that may be executed, which "${path}" is not`)
+  }
+  if (!isAbsolute(folder) || !isFolder(folder)) {
+    throw new Error(`${option}.folder must be the absolute path of a folder, which "${folder}" is not`)
+  }
   const allowed = patterns.map((pattern, index) => compile(pattern, `${option}.args.${index}`))
   return { name, path, patterns, allowed, maxArgs, folder, timeout }
 }
@@ -81,7 +114,9 @@ function compile (pattern: string, option: string): RegExp {
 
 function checkArgs ({ name, patterns, allowed, maxArgs }: Command, args: string[]): void {
   const refuse = (index: number, instead: string) => {
-    throw new ToolError(`argument ${index + 1} of ${name}, ${quoteText(args[index] ?? '')}, is not allowed; allowed are ${instead}`)
+    throw new ToolError(
+      `argument ${index + 1} of ${name}, ${quoteText(args[index] ?? '')}, is not allowed; allowed are ${instead}`
+    )
   }
   if (args.length > maxArgs) refuse(maxArgs, `at most ${maxArgs} arguments`)
   for (const [index, arg] of args.entries()) {

@@ -25,7 +25,9 @@ export default fp(async (fastify, { roots, maxFile, data }: FilesOptions) => {
   const others = new Set(places.values())
   const own = data === undefined ? undefined : await realFolder(data)
   const hidden = own === undefined ? [] : [own]
-  const folders = [...places].map(([real, path]) => new Folder({ real, path, others, hidden, watchers, maxFile, maxUri: MAX_URI }))
+  const folders = [...places].map(
+    ([real, path]) => new Folder({ real, path, others, hidden, watchers, maxFile, maxUri: MAX_URI })
+  )
   // A URI belongs to the first folder that contains it, so inner folders come first: the outer one may not follow the
   // link to an inner one.
   fastify.mcp.provide('folders', folders.sort((a, b) => b.uri.length - a.uri.length))

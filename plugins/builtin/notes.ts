@@ -44,20 +44,34 @@ export default fp(async (fastify, { maxNotes, maxNote }: { maxNotes: number, max
       const space = spaceOf(owner)
       const id = String(await values.increment(IDS, space, 1))
       const note = { id, content, tags, created: new Date().toISOString() }
-      await values.put(space, keyOf(id), note, { max: maxNotes }).catch(error => { throw isFull(error) ? tooMany(maxNotes) : error })
+      await values.put(space, keyOf(id), note, { max: maxNotes }).catch(error => {
+        throw isFull(error) ? tooMany(maxNotes) : error
+      })
       return note
     },
-    get: async (owner, id) => isId(id) ? await values.get(spaceOf(owner), keyOf(id)) as Note | undefined : undefined,
-    delete: async (owner, id) => isId(id) && await values.delete(spaceOf(owner), keyOf(id)),
-    newest: async (owner, tags, limit) => await collect(values, spaceOf(owner), note => tags.length === 0 || tags.some(tag => note.tags.includes(tag)), limit),
+    get: async (owner, id) =>
+      isId(id) ? ((await values.get(spaceOf(owner), keyOf(id))) as Note | undefined) : undefined,
+    delete: async (owner, id) => isId(id) && (await values.delete(spaceOf(owner), keyOf(id))),
+    newest: async (owner, tags, limit) =>
+      await collect(
+        values,
+        spaceOf(owner),
+        note => tags.length === 0 || tags.some(tag => note.tags.includes(tag)),
+        limit
+      ),
     page: async (owner, after, size) => {
-      const entries = await values.list(spaceOf(owner), { after: after === undefined ? undefined : keyOf(after), limit: size })
+      const entries = await values.list(spaceOf(owner), {
+        after: after === undefined ? undefined : keyOf(after),
+        limit: size
+      })
       return entries.map(({ value }) => value as Note)
     },
     ids: async owner => (await values.keys(spaceOf(owner), { descending: true })).map(idOf),
     onChange: listener => {
       const off = values.onChange((space, key) => {
-        if (space === SPACE || space.startsWith(`${SPACE}/`)) listener(idOf(key), space === SPACE ? undefined : space.slice(SPACE.length + 1))
+        if (space === SPACE || space.startsWith(`${SPACE}/`)) {
+          listener(idOf(key), space === SPACE ? undefined : space.slice(SPACE.length + 1))
+        }
       })
       fastify.addHook('onClose', async () => off())
     },
@@ -68,7 +82,12 @@ export default fp(async (fastify, { maxNotes, maxNote }: { maxNotes: number, max
   })
 }, { name: 'patchbay-notes', dependencies: ['patchbay-mcp'] })
 
-async function collect (values: Values, space: string, wanted: (note: Note) => boolean, limit: number): Promise<{ notes: Note[], more: boolean }> {
+async function collect (
+  values: Values,
+  space: string,
+  wanted: (note: Note) => boolean,
+  limit: number
+): Promise<{ notes: Note[]; more: boolean }> {
   const notes: Note[] = []
   let budget = MAX_TEXT
   let after: string | undefined
@@ -88,7 +107,8 @@ async function collect (values: Values, space: string, wanted: (note: Note) => b
   }
 }
 
-const tooMany = (max: number) => new ToolError(`There are ${max} notes already, which is as many as there may be (limit maxNotes); delete some first`)
+const tooMany = (max: number) =>
+  new ToolError(`There are ${max} notes already, which is as many as there may be (limit maxNotes); delete some first`)
 
 const spaceOf = (owner: string | undefined): string => owner === undefined ? SPACE : `${SPACE}/${owner}`
 

@@ -11,18 +11,21 @@ declare module '../core/mcp.js' {
   }
 }
 
-export default fp(async (fastify, { searchUrl, searchTimeout: timeout }: { searchUrl: string, searchTimeout: number }) => {
-  const service = serviceAt(searchUrl)
+export default fp(
+  async (fastify, { searchUrl, searchTimeout: timeout }: { searchUrl: string; searchTimeout: number }) => {
+    const service = serviceAt(searchUrl)
 
-  fastify.mcp.provide('webSearch', async (query, max, signal) => {
-    if (query.trim() === '') throw new ToolError('Search error: The query is only whitespace; say what to search for')
-    try {
-      return await search(service, { query, max, timeout, signal })
-    } catch (error) {
-      throw error instanceof SearchFailure ? new ToolError(`Search error: ${error.message}`) : error
-    }
-  })
-}, { name: 'patchbay-web-search', dependencies: ['patchbay-mcp'] })
+    fastify.mcp.provide('webSearch', async (query, max, signal) => {
+      if (query.trim() === '') throw new ToolError('Search error: The query is only whitespace; say what to search for')
+      try {
+        return await search(service, { query, max, timeout, signal })
+      } catch (error) {
+        throw error instanceof SearchFailure ? new ToolError(`Search error: ${error.message}`) : error
+      }
+    })
+  },
+  { name: 'patchbay-web-search', dependencies: ['patchbay-mcp'] }
+)
 
 function serviceAt (address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined

@@ -11,6 +11,8 @@ const Cancelled = Type.Object({
 // it.
 export default fp(async ({ mcp }) => {
   mcp.notification('notifications/cancelled', Cancelled, ({ requestId, reason }, peer) => {
-    if (!cancelCall(peer, requestId, reason)) void peer.forward?.({ kind: 'notification', method: 'notifications/cancelled', params: { requestId, reason } })
+    if (!cancelCall(peer, requestId, reason)) {
+      void peer.forward?.({ kind: 'notification', method: 'notifications/cancelled', params: { requestId, reason } })
+    }
   })
 }, { name: 'patchbay-cancellation', dependencies: ['patchbay-mcp'] })

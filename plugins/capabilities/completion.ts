@@ -24,30 +24,62 @@ const Complete = Type.Object({
 })
 
 /** Suggestions for prompt arguments and template variables, from the `complete` functions of their definitions. */
-export default fp(async ({ mcp }) => {
-  const { dispatcher, scopes, views } = mcp
+export default fp(
+  async ({ mcp }) => {
+    const { dispatcher, scopes, views } = mcp
 
-  dispatcher.capabilities.declare('completions', ({ features }) => features.completions ? {} : undefined)
+    dispatcher.capabilities.declare('completions', ({ features }) => (features.completions ? {} : undefined))
 
-  mcp.method('completion/complete', Complete, async ({ ref, argument, context }, call, found: Completable | undefined) => {
-    const { names, complete, relay } = found ?? missing(ref)
-    if (relay !== undefined) return relayed.anyResult(await relay(call.params, call), call.revision)
-    if (!names.includes(argument.name)) throw errors.invalidParams(`there is no argument "${shorten(argument.name)}"`)
-    const all = await complete[argument.name]?.(argument.value, context?.arguments ?? {}, call) ?? []
-    checkLengths(all)
-    if (!Array.isArray(all) || all.some(value => typeof value !== 'string')) throw new Error(`the suggestions for "${argument.name}" are no list of texts`)
-    return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } }
-  }, { target: ({ ref }, { peer }) => isObject(ref) ? find(ref, peer.view === undefined ? mcp : views.get(peer.view)) : undefined, unknown: ({ ref }) => unknown(ref as Reference) })
+    mcp.method(
+      'completion/complete',
+      Complete,
+      async ({ ref, argument, context }, call, found: Completable | undefined) => {
+        const { names, complete, relay } = found ?? missing(ref)
+        if (relay !== undefined) return relayed.anyResult(await relay(call.params, call), call.revision)
+        if (!names.includes(argument.name)) {
+          throw errors.invalidParams(`there is no argument "${shorten(argument.name)}"`)
+        }
+        const all = (await complete[argument.name]?.(argument.value, context?.arguments ?? {}, call)) ?? []
+        checkLengths(all)
+        if (!Array.isArray(all) || all.some(value => typeof value !== 'string')) {
+          throw new Error(`the suggestions for "${argument.name}" are no list of texts`)
+        }
+        return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } }
+      },
+      {
+        target: ({ ref }, { peer }) =>
+          isObject(ref) ? find(ref, peer.view === undefined ? mcp : views.get(peer.view)) : undefined,
+        unknown: ({ ref }) => unknown(ref as Reference)
+      }
+    )
 
-  function find (ref: Reference, seen: Pick<View, 'prompts' | 'resources'> | undefined): Target<Completable> | undefined {
-    if (ref.type === 'ref/prompt') {
-      const prompt = typeof ref.name === 'string' ? seen?.prompts.get(ref.name) : undefined
-      return prompt && { ...scopes.target('prompts', prompt.name, prompt), item: { names: prompt.arguments, complete: prompt.complete, relay: prompt.relayCompletion } }
+    function find (
+      ref: Reference,
+      seen: Pick<View, 'prompts' | 'resources'> | undefined
+    ): Target<Completable> | undefined {
+      if (ref.type === 'ref/prompt') {
+        const prompt = typeof ref.name === 'string' ? seen?.prompts.get(ref.name) : undefined
+        return (
+          prompt && {
+            ...scopes.target('prompts', prompt.name, prompt),
+            item: { names: prompt.arguments, complete: prompt.complete, relay: prompt.relayCompletion }
+          }
+        )
+      }
+      const resource = typeof ref.uri === 'string' ? seen?.resources.get(ref.uri) : undefined
+      return (
+        resource?.template && {
+          ...scopes.target('resources', resource.uri, resource),
+          item: { names: resource.template.variables, complete: resource.complete, relay: resource.relayCompletion }
+        }
+      )
     }
-    const resource = typeof ref.uri === 'string' ? seen?.resources.get(ref.uri) : undefined
-    return resource?.template && { ...scopes.target('resources', resource.uri, resource), item: { names: resource.template.variables, complete: resource.complete, relay: resource.relayCompletion } }
+  },
+  {
+    name: 'patchbay-completion',
+    dependencies: ['patchbay-mcp', 'patchbay-prompts', 'patchbay-resources', 'patchbay-scopes', 'patchbay-views']
   }
-}, { name: 'patchbay-completion', dependencies: ['patchbay-mcp', 'patchbay-prompts', 'patchbay-resources', 'patchbay-scopes', 'patchbay-views'] })
+)
 
 const unknown = ({ type, name, uri }: Reference): McpError =>
   type === 'ref/prompt' ? errors.unknownPrompt(String(name)) : errors.unknownTemplate(String(uri))

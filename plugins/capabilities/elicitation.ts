@@ -21,8 +21,14 @@ export default fp(async ({ mcp }) => {
     known: (params, revision) => elicitation.isKnown(params, revision.features),
     params: (params, revision) => elicitation.params(params, revision.features),
     answer: (answer, { requestedSchema }, revision) => {
-      const given = elicitation.answer(checked(answer) as ElicitAnswer, requestedSchema as object | undefined, revision.features)
-      if (given.action === 'accept' && requestedSchema !== undefined) checkContent(requestedSchema as Record<string, unknown>, given.content)
+      const given = elicitation.answer(
+        checked(answer) as ElicitAnswer,
+        requestedSchema as object | undefined,
+        revision.features
+      )
+      if (given.action === 'accept' && requestedSchema !== undefined) {
+        checkContent(requestedSchema as Record<string, unknown>, given.content)
+      }
       return given
     }
   })

@@ -63,12 +63,23 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     const { peer, revision } = call
     checkView(mcp, peer.view)
     if (exceeds(capabilities, maxCapabilities, dispatcher.limits)) {
-      throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON, and ${mostValues(maxCapabilities)} values`)
+      throw errors.invalidParams(
+        `capabilities are at most ${maxCapabilities} characters of JSON, and ${mostValues(maxCapabilities)} values`
+      )
     }
     if (peer.initialized) dispatcher.observers.reinitialize.notify(peer)
-    peer.open(revision, shortenClientInfo(clientInfo as Record<string, unknown> | undefined), capabilities as Record<string, unknown>)
+    peer.open(
+      revision,
+      shortenClientInfo(clientInfo as Record<string, unknown> | undefined),
+      capabilities as Record<string, unknown>
+    )
     call.conversation = peer.conversation
-    return mcp.hops.mark(call, peer.view === undefined && instructions.areAllFor(call.identity) ? initializeResult(call) : new PreparedResult(initializeText(call)))
+    return mcp.hops.mark(
+      call,
+      peer.view === undefined && instructions.areAllFor(call.identity)
+        ? initializeResult(call)
+        : new PreparedResult(initializeText(call))
+    )
   }, OPEN)
 
   mcp.notification('notifications/initialized', Nothing, () => {})
@@ -79,8 +90,18 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     const { revision, peer, identity } = call
     checkView(mcp, peer.view)
     const capabilities = dispatcher.capabilities.of(revision, identity)
-    const isPublic = identity.scopes === 'all' || (peer.view === undefined && !instructions.differ && !dispatcher.capabilities.differ)
-    return mcp.hops.mark(call, revision.cached({ supportedVersions: versions, capabilities, ...instructionsFor(call) }, { ttlMs: mcp.completeness.isIncompleteFor(call) ? 0 : DISCOVER_TTL, cacheScope: isPublic ? 'public' : 'private' }))
+    const isPublic =
+      identity.scopes === 'all' || (peer.view === undefined && !instructions.differ && !dispatcher.capabilities.differ)
+    return mcp.hops.mark(
+      call,
+      revision.cached(
+        { supportedVersions: versions, capabilities, ...instructionsFor(call) },
+        {
+          ttlMs: mcp.completeness.isIncompleteFor(call) ? 0 : DISCOVER_TTL,
+          cacheScope: isPublic ? 'public' : 'private'
+        }
+      )
+    )
   }, OPEN)
 
   /** Encoded once for each revision; for clients of a view, and callers who may not see all, for each client. */
@@ -97,7 +118,12 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
   function initializeText (call: Call): string {
     const { revision, identity } = call
     const serverInfo = convert.implementation(dispatcher.server.info, revision.features)
-    return JSON.stringify({ protocolVersion: revision.version, capabilities: dispatcher.capabilities.of(revision, identity), serverInfo, ...instructionsFor(call) })
+    return JSON.stringify({
+      protocolVersion: revision.version,
+      capabilities: dispatcher.capabilities.of(revision, identity),
+      serverInfo,
+      ...instructionsFor(call)
+    })
   }
 
   function instructionsFor ({ identity, peer: { view } }: Call): { instructions?: string } {
@@ -111,4 +137,5 @@ function checkView ({ views }: Mcp, view: string | undefined): void {
   if (view !== undefined && views.get(view) === undefined) throw errors.unknownView(view)
 }
 
-const instructionsOf = (view: View | undefined, identity: Identity): string | undefined => view !== undefined && maySee(identity, view) ? view.instructions : undefined
+const instructionsOf = (view: View | undefined, identity: Identity): string | undefined =>
+  view !== undefined && maySee(identity, view) ? view.instructions : undefined

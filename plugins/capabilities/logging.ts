@@ -13,7 +13,14 @@ const SetLevel = Type.Object({ level: Type.Unsafe<LogLevel | 'warn'>({ type: 'st
 
 // Never fatal: pino writes that level synchronously, and blocks when standard error is not read.
 const PINO_LEVEL = {
-  debug: 'debug', info: 'info', notice: 'info', warning: 'warn', error: 'error', critical: 'error', alert: 'error', emergency: 'error'
+  debug: 'debug',
+  info: 'info',
+  notice: 'info',
+  warning: 'warn',
+  error: 'error',
+  critical: 'error',
+  alert: 'error',
+  emergency: 'error'
 } as const
 
 /** Log messages of calls go to the client at the level it asked for, and to the application's logger. */
@@ -33,7 +40,9 @@ export default fp(async fastify => {
   // Method, target and outcome of each request, never its arguments or result.
   if (/^(debug|trace)$/.test(fastify.log.level)) {
     mcp.onBegin(call => fastify.log.debug(lineOf(call), 'request'))
-    mcp.onEnd((call, ended) => fastify.log.debug({ ...lineOf(call), ms: now() - call.response.startedAt, ...inWords(ended) }, 'response'))
+    mcp.onEnd((call, ended) =>
+      fastify.log.debug({ ...lineOf(call), ms: now() - call.response.startedAt, ...inWords(ended) }, 'response')
+    )
   }
 
   mcp.onLog((level, data, call) => {
@@ -68,7 +77,9 @@ const [MAX_SENTENCE, MAX_ERROR, MAX_ID] = [600, 400, 64]
 function logSentence (data: unknown, call: Call | undefined): string {
   const what = call === undefined ? undefined : nameOf(call)
   if (isFault(data)) {
-    if (data.correlation !== undefined) return `${describeFailure(what ?? 'a request', data.err)} (correlation ${oneLine(data.correlation, MAX_ID)})`
+    if (data.correlation !== undefined) {
+      return `${describeFailure(what ?? 'a request', data.err)} (correlation ${oneLine(data.correlation, MAX_ID)})`
+    }
     if (data.listener !== undefined) return describeFailure(`a listener of ${data.listener}`, data.err)
     if (data.notification !== undefined) return describeFailure(data.notification, data.err)
   }
@@ -81,4 +92,5 @@ function nameOf ({ method, target }: Call): string {
   return name === undefined ? method : `${method} ${name}`
 }
 
-const describeFailure = (what: string, error: unknown): string => oneLine(`${what} failed: ${describeThrown(error, MAX_ERROR)}`, MAX_SENTENCE)
+const describeFailure = (what: string, error: unknown): string =>
+  oneLine(`${what} failed: ${describeThrown(error, MAX_ERROR)}`, MAX_SENTENCE)

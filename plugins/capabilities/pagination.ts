@@ -60,13 +60,27 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
       const known = shared?.get(key)
       if (known !== undefined) return hops.mark(call, known)
       const page = readPage(listing, after, pageSize, call)
-      return page instanceof Promise ? page.then(found => hops.mark(call, writePage(found, call, listing, isIncomplete))) : hops.mark(call, keepPage(writePage(page, call, listing, isIncomplete), shared, key))
+      return page instanceof Promise
+        ? page.then(found => hops.mark(call, writePage(found, call, listing, isIncomplete)))
+        : hops.mark(call, keepPage(writePage(page, call, listing, isIncomplete), shared, key))
     }, { scopes: [] })
 
-    function writePage ({ entries, last }: EncodedPage, call: Call, { derived, mostHints }: Listing, isIncomplete: boolean): PreparedResult {
+    function writePage (
+      { entries, last }: EncodedPage,
+      call: Call,
+      { derived, mostHints }: Listing,
+      isIncomplete: boolean
+    ): PreparedResult {
       const rest = last === undefined ? {} : { nextCursor: dispatcher.sealer.seal(purpose(method, call), last) }
-      const members = JSON.stringify(call.revision.cached(rest, least(derived === undefined || isIncomplete ? LIVE : isShared(call) ? KNOWN : OWN, mostHints?.())))
-      return new PreparedResult(`{${JSON.stringify(member)}:[${entries.join(',')}]${members === '{}' ? '}' : `,${members.slice(1)}`}`)
+      const members = JSON.stringify(
+        call.revision.cached(
+          rest,
+          least(derived === undefined || isIncomplete ? LIVE : isShared(call) ? KNOWN : OWN, mostHints?.())
+        )
+      )
+      return new PreparedResult(
+        `{${JSON.stringify(member)}:[${entries.join(',')}]${members === '{}' ? '}' : `,${members.slice(1)}`}`
+      )
     }
   })
 
@@ -77,7 +91,8 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
   }
 }, { name: 'patchbay-pagination', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-hops'] })
 
-const least = (own: CacheHints, most: CacheHints | undefined): CacheHints => most === undefined ? own : leastHints(own, most)
+const least = (own: CacheHints, most: CacheHints | undefined): CacheHints =>
+  most === undefined ? own : leastHints(own, most)
 
 /** True when the caller sees the same list as every other anonymous caller with all scopes. */
 const isShared = ({ identity: { principal, scopes } }: Call): boolean => principal === undefined && scopes === 'all'
@@ -91,16 +106,31 @@ function purpose (method: string, { principal, peer: { view } }: Call): string {
 /**
  * A page whose entries are encoded; it has fewer than asked for where more would take too many bytes, but always one.
  */
-function readPage (listing: Listing, after: string | undefined, size: number, call: Call): EncodedPage | Promise<EncodedPage> {
+function readPage (
+  listing: Listing,
+  after: string | undefined,
+  size: number,
+  call: Call
+): EncodedPage | Promise<EncodedPage> {
   const page = listing.page(after, size, call)
-  return page instanceof Promise ? page.then(found => encodePage(found, listing, after, call)) : encodePage(page, listing, after, call)
+  return page instanceof Promise
+    ? page.then(found => encodePage(found, listing, after, call))
+    : encodePage(page, listing, after, call)
 }
 
-function encodePage ({ items, last }: Page, listing: Listing, after: string | undefined, call: Call): EncodedPage | Promise<EncodedPage> {
+function encodePage (
+  { items, last }: Page,
+  listing: Listing,
+  after: string | undefined,
+  call: Call
+): EncodedPage | Promise<EncodedPage> {
   const entries: string[] = []
   let bytes = 0
   for (const { listed } of items) {
-    const entry = listing.derived === undefined || isShared(call) ? encodeEntry(listed, call.revision.features) : encodeEntryOnce(listed, call.revision.features)
+    const entry =
+      listing.derived === undefined || isShared(call)
+        ? encodeEntry(listed, call.revision.features)
+        : encodeEntryOnce(listed, call.revision.features)
     bytes += Buffer.byteLength(entry)
     if (entries.length > 0 && bytes > MAX_PAGE) return readPage(listing, after, entries.length, call)
     entries.push(entry)
@@ -108,7 +138,8 @@ function encodePage ({ items, last }: Page, listing: Listing, after: string | un
   return { entries, last }
 }
 
-const encodeEntry = (listed: object, features: Features): string => JSON.stringify(convert.definition(listed as Record<string, unknown>, features))
+const encodeEntry = (listed: object, features: Features): string =>
+  JSON.stringify(convert.definition(listed as Record<string, unknown>, features))
 
 /**
  * The texts of entries on pages that are made for each request: a caller without all scopes costs no more than the

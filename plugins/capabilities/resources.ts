@@ -33,37 +33,52 @@ const ByUri = Type.Object({ uri: Type.String() })
 const REPEATED = 2_048
 const LIST_CHANGED = 'notifications/resources/list_changed'
 
-export default fp(async (fastify, { maxUri, ...limits }: ResourceOptions) => {
-  const { mcp } = fastify
-  const { dispatcher, scopes, subscriptions } = mcp
-  const parts = mcp.views.divide('resources', view => resourcePart(mcp, view, maxUri))
+export default fp(
+  async (fastify, { maxUri, ...limits }: ResourceOptions) => {
+    const { mcp } = fastify
+    const { dispatcher, scopes, subscriptions } = mcp
+    const parts = mcp.views.divide('resources', view => resourcePart(mcp, view, maxUri))
 
-  mcp.provide('resources', {
-    ...parts.whole.registry,
-    subscribe: async (uri, peer) => await parts.of(peer.view).registry.subscribe(uri, peer),
-    unsubscribe: (uri, peer) => parts.of(peer.view).registry.unsubscribe(uri, peer)
-  })
-  mcp.announce(scopes, LIST_CHANGED, () => true)
-  subscriptions.watchWith(async (uri, call) => {
-    const { resources, watches } = parts.of(call.peer.view)
-    const found = resources.find(uri)
-    return found !== undefined && scopes.allows(call, 'resources', found.resource.uri, found.resource) ? await watches.acquire(uri, call.identity) : undefined
-  })
-  mcp.paginate('resources/list', 'resources', view => parts.of(view).fixedListing)
-  mcp.paginate('resources/templates/list', 'resourceTemplates', view => parts.of(view).templateListing)
-  fastify.addHook('onClose', async () => { for (const { watches } of parts.all()) watches.stopAll() })
-  dispatcher.observers.reinitialize.add(peer => parts.of(peer.view).subscribers.removeAll(peer))
-  dispatcher.capabilities.declare('resources', () => ({ subscribe: true, listChanged: true }))
-  serveRead(mcp, parts)
-  serveSubscribe(mcp, parts, limits)
-}, { name: 'patchbay-resources', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions', 'patchbay-views'] })
+    mcp.provide('resources', {
+      ...parts.whole.registry,
+      subscribe: async (uri, peer) => await parts.of(peer.view).registry.subscribe(uri, peer),
+      unsubscribe: (uri, peer) => parts.of(peer.view).registry.unsubscribe(uri, peer)
+    })
+    mcp.announce(scopes, LIST_CHANGED, () => true)
+    subscriptions.watchWith(async (uri, call) => {
+      const { resources, watches } = parts.of(call.peer.view)
+      const found = resources.find(uri)
+      return found !== undefined && scopes.allows(call, 'resources', found.resource.uri, found.resource)
+        ? await watches.acquire(uri, call.identity)
+        : undefined
+    })
+    mcp.paginate('resources/list', 'resources', view => parts.of(view).fixedListing)
+    mcp.paginate('resources/templates/list', 'resourceTemplates', view => parts.of(view).templateListing)
+    fastify.addHook('onClose', async () => {
+      for (const { watches } of parts.all()) watches.stopAll()
+    })
+    dispatcher.observers.reinitialize.add(peer => parts.of(peer.view).subscribers.removeAll(peer))
+    dispatcher.capabilities.declare('resources', () => ({ subscribe: true, listChanged: true }))
+    serveRead(mcp, parts)
+    serveSubscribe(mcp, parts, limits)
+  },
+  {
+    name: 'patchbay-resources',
+    dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions', 'patchbay-views']
+  }
+)
 
 function serveRead (mcp: Mcp, parts: ByView<ResourcePart>): void {
   mcp.method('resources/read', ByUri, async ({ uri }, call, found: FoundResource | undefined) => {
     const { resource, variables } = found ?? notFound(uri, call)
-    if (resource.relay !== undefined) return relayed.readResult(await resource.relay(call.params, call), call.revision, mostHints(call))
+    if (resource.relay !== undefined) {
+      return relayed.readResult(await resource.relay(call.params, call), call.revision, mostHints(call))
+    }
     const contents = await resource.read(uri, variables, call) ?? notFound(uri, call)
-    return call.revision.cached({ contents: convert.contents(contents, call.revision.features) }, { ttlMs: 0, cacheScope: 'private', ...resource.cache })
+    return call.revision.cached(
+      { contents: convert.contents(contents, call.revision.features) },
+      { ttlMs: 0, cacheScope: 'private', ...resource.cache }
+    )
   }, { target: ({ uri }, call) => targetOf(mcp, parts, uri, call), unknown: unknownResource })
 }
 
@@ -73,28 +88,57 @@ function serveRead (mcp: Mcp, parts: ByView<ResourcePart>): void {
  */
 function mostHints ({ identity: { principal, scopes }, params }: Call): CacheHints {
   const isRetry = 'inputResponses' in params || 'requestState' in params
-  return { ttlMs: isRetry ? 0 : Infinity, cacheScope: principal === undefined && scopes === 'all' && !isRetry ? 'public' : 'private' }
+  return {
+    ttlMs: isRetry ? 0 : Infinity,
+    cacheScope: principal === undefined && scopes === 'all' && !isRetry ? 'public' : 'private'
+  }
 }
 
-function serveSubscribe (mcp: Mcp, parts: ByView<ResourcePart>, { maxSubscriptions, maxSubscriptionText }: SubscriptionLimits): void {
-  mcp.method('resources/subscribe', ByUri, async ({ uri }, call, found: FoundResource | undefined) => {
-    const { peer: { subscriptions, subscriptionTextLength }, conversation } = call
-    if (conversation.replaced) throw errors.invalidRequest('the client has sent initialize again since; subscribe again')
-    if (found === undefined) notFound(uri, call)
-    const isNew = !subscriptions.has(uri)
-    if (isNew && subscriptions.size >= maxSubscriptions) throw errors.noMoreSubscriptions(maxSubscriptions)
-    if (isNew && subscriptionTextLength + uri.length > maxSubscriptionText) throw errors.tooLongSubscriptions(maxSubscriptionText)
-    if (!await parts.of(call.peer.view).subscribers.add(uri, call.peer)) notFound(uri, call)
-    return {}
-  }, { target: ({ uri }, call) => targetOf(mcp, parts, uri, call), unknown: unknownResource })
+function serveSubscribe (
+  mcp: Mcp,
+  parts: ByView<ResourcePart>,
+  { maxSubscriptions, maxSubscriptionText }: SubscriptionLimits
+): void {
+  mcp.method(
+    'resources/subscribe',
+    ByUri,
+    async ({ uri }, call, found: FoundResource | undefined) => {
+      const {
+        peer: { subscriptions, subscriptionTextLength },
+        conversation
+      } = call
+      if (conversation.replaced) {
+        throw errors.invalidRequest('the client has sent initialize again since; subscribe again')
+      }
+      if (found === undefined) notFound(uri, call)
+      const isNew = !subscriptions.has(uri)
+      if (isNew && subscriptions.size >= maxSubscriptions) throw errors.noMoreSubscriptions(maxSubscriptions)
+      if (isNew && subscriptionTextLength + uri.length > maxSubscriptionText) {
+        throw errors.tooLongSubscriptions(maxSubscriptionText)
+      }
+      if (!(await parts.of(call.peer.view).subscribers.add(uri, call.peer))) notFound(uri, call)
+      return {}
+    },
+    { target: ({ uri }, call) => targetOf(mcp, parts, uri, call), unknown: unknownResource }
+  )
 
-  mcp.method('resources/unsubscribe', ByUri, ({ uri }, { peer }) => {
-    parts.of(peer.view).subscribers.remove(uri, peer)
-    return {}
-  }, { scopes: [] })
+  mcp.method(
+    'resources/unsubscribe',
+    ByUri,
+    ({ uri }, { peer }) => {
+      parts.of(peer.view).subscribers.remove(uri, peer)
+      return {}
+    },
+    { scopes: [] }
+  )
 }
 
-function targetOf ({ scopes }: Mcp, parts: ByView<ResourcePart>, uri: unknown, call: Call): Target<FoundResource> | undefined {
+function targetOf (
+  { scopes }: Mcp,
+  parts: ByView<ResourcePart>,
+  uri: unknown,
+  call: Call
+): Target<FoundResource> | undefined {
   const found = typeof uri === 'string' ? parts.of(call.peer.view).find(uri, call) : undefined
   return found && { ...scopes.target('resources', found.resource.uri, found.resource), item: found }
 }

@@ -4,7 +4,11 @@ import { answerChecker } from '../../protocol/questions/answers.js'
 import { convert } from '../../protocol/revisions/convert.js'
 
 const METHOD = 'sampling/createMessage'
-const Answer = Type.Object({ role: Type.String(), content: Type.Union([Type.Object({}), Type.Array(Type.Object({}))]), model: Type.String() })
+const Answer = Type.Object({
+  role: Type.String(),
+  content: Type.Union([Type.Object({}), Type.Array(Type.Object({}))]),
+  model: Type.String()
+})
 
 /** Lets a call ask the client's model. */
 export default fp(async ({ mcp }) => {

@@ -29,26 +29,45 @@ export default fp(async ({ mcp }) => {
     const upstream = find(upstreams, server)
     checkStopped(server, upstream.status.state)
     const left = (startedAt.get(upstream) ?? -Infinity) + PAUSE - now()
-    if (left > 0) throw errors.invalidParams(`the server "${server}" was started by hand a moment ago; try again in ${Math.ceil(left / 1_000)} s`)
+    if (left > 0) {
+      throw errors.invalidParams(
+        `the server "${server}" was started by hand a moment ago; try again in ${Math.ceil(left / 1_000)} s`
+      )
+    }
     startedAt.set(upstream, now())
     upstream.retry()
     return {}
   }, FOR_OPERATORS)
 
-  mcp.method('patchbay/servers/log', Named, async ({ server }) => ({ lines: [...find(upstreams, server).recentLines()] }), FOR_OPERATORS)
+  mcp.method(
+    'patchbay/servers/log',
+    Named,
+    async ({ server }) => ({ lines: [...find(upstreams, server).recentLines()] }),
+    FOR_OPERATORS
+  )
 }, { name: 'patchbay-servers', dependencies: ['patchbay-mcp', 'patchbay-upstreams'] })
 
 function find (upstreams: Mcp['upstreams'], server: string): Upstream {
   const upstream = upstreams.get(server)
   if (upstream !== undefined) return upstream
   const wrong = upstreams.leftOut().find(({ alias }) => alias === server)
-  if (wrong !== undefined) throw errors.invalidParams(`the server "${server}" is left out: ${wrong.mistakes.map(({ text }) => text).join('; ')}. Mend the configuration and reload it`)
+  if (wrong !== undefined) {
+    throw errors.invalidParams(
+      `the server "${server}" is left out: ${wrong.mistakes.map(({ text }) => text).join('; ')}. Mend the configuration and reload it`
+    )
+  }
   const names = [...upstreams.status(), ...upstreams.leftOut()].map(({ alias }) => alias)
-  throw errors.invalidParams(`no upstream server has the name "${server}"${names.length === 0 ? '; none is configured' : didYouMean(server, names)}`)
+  throw errors.invalidParams(
+    `no upstream server has the name "${server}"${names.length === 0 ? '; none is configured' : didYouMean(server, names)}`
+  )
 }
 
 function checkStopped (server: string, state: string): void {
-  if (state === 'disabled') throw errors.invalidParams(`the server "${server}" is disabled in the configuration; remove "disabled" there to start it`)
+  if (state === 'disabled') {
+    throw errors.invalidParams(
+      `the server "${server}" is disabled in the configuration; remove "disabled" there to start it`
+    )
+  }
   if (state === 'ready') throw errors.invalidParams(`the server "${server}" runs already`)
   if (state === 'starting') throw errors.invalidParams(`the server "${server}" is being started already`)
 }

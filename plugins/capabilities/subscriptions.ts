@@ -1,7 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
-import { SubscriptionBudget, type SubscriptionLimits } from '../../protocol/definitions/subscriptions/subscription-budget.js'
+import {
+  SubscriptionBudget,
+  type SubscriptionLimits
+} from '../../protocol/definitions/subscriptions/subscription-budget.js'
 import { checkStream, endOf } from '../../protocol/dispatch/long-lived-call.js'
 import { encodeNotification } from '../../protocol/wire/jsonrpc.js'
 import { META } from '../../protocol/wire/meta.js'
@@ -15,7 +18,11 @@ declare module '../core/mcp.js' {
      * Notifies every client whose principal may know, whatever its transport and revision, when the source changes:
      * those that see the whole gateway, or those of the views that `concerns` accepts.
      */
-    announce: (source: { onChange: (listener: (mayKnow?: MayKnow) => void) => unknown }, method: string, concerns?: ConcernsView) => void
+    announce: (
+      source: { onChange: (listener: (mayKnow?: MayKnow) => void) => unknown },
+      method: string,
+      concerns?: ConcernsView
+    ) => void
     subscriptions: {
       /** Notifies the calls of `subscriptions/listen` that asked for the resource in that view. */
       updated: (uri: string, mayKnow: MayKnow, view?: string) => void
@@ -67,7 +74,11 @@ export default fp(async (fastify, limits: SubscriptionLimits) => {
   mcp.provide('announce', (source, method, concerns = isWhole) => {
     const all: Audience = (_principal, view) => concerns(view)
     // Definitions that are added during the start are not announced.
-    source.onChange(mayKnow => { if (ready) announceLater(method, mayKnow === undefined ? all : (principal, view) => concerns(view) && mayKnow(principal)) })
+    source.onChange(mayKnow => {
+      if (ready) {
+        announceLater(method, mayKnow === undefined ? all : (principal, view) => concerns(view) && mayKnow(principal))
+      }
+    })
   })
   mcp.provide('subscriptions', {
     updated: (uri, mayKnow, view) => listening.notifyUpdate(uri, (principal, of) => of === view && mayKnow(principal)),
@@ -83,7 +94,9 @@ export default fp(async (fastify, limits: SubscriptionLimits) => {
     try {
       // Other calls may have taken the last stream meanwhile.
       checkStream(call)
-      notify(call, 'notifications/subscriptions/acknowledged', { notifications: acknowledge(methods, [...watched.keys()]) })
+      notify(call, 'notifications/subscriptions/acknowledged', {
+        notifications: acknowledge(methods, [...watched.keys()])
+      })
       listening.add(call, methods, watched.keys())
       await endOf(call)
     } finally {
@@ -106,14 +119,17 @@ export default fp(async (fastify, limits: SubscriptionLimits) => {
     const text = encodeNotification(method)
     const audience = anyOf([...pending.get(method) ?? []])
     pending.delete(method)
-    for (const { revision, channel, principal, view } of dispatcher.lifecycle.peers) if (revision !== undefined && audience(principal, view)) channel?.emit(text, method)
+    for (const { revision, channel, principal, view } of dispatcher.lifecycle.peers) {
+      if (revision !== undefined && audience(principal, view)) channel?.emit(text, method)
+    }
     listening.listChanged(method, audience)
   }
 }, { name: 'patchbay-subscriptions', dependencies: ['patchbay-mcp'] })
 
 type ListMethod = keyof typeof FLAGS
 
-const methodsOf = (wanted: Wanted): ListMethod[] => (Object.keys(FLAGS) as ListMethod[]).filter(method => wanted[FLAGS[method]] === true)
+const methodsOf = (wanted: Wanted): ListMethod[] =>
+  (Object.keys(FLAGS) as ListMethod[]).filter(method => wanted[FLAGS[method]] === true)
 
 const acknowledge = (methods: ListMethod[], uris: string[]): Wanted => ({
   ...Object.fromEntries(methods.map(method => [FLAGS[method], true])),
@@ -122,10 +138,15 @@ const acknowledge = (methods: ListMethod[], uris: string[]): Wanted => ({
 
 /** The URIs that can be watched, each with how to stop. */
 async function watchAll (uris: string[], call: Call, start: StartWatch): Promise<Map<string, () => void>> {
-  const started = await Promise.all([...new Set(uris)].map(async uri => [uri, await start(uri, call).catch(() => undefined)] as const))
+  const started = await Promise.all(
+    [...new Set(uris)].map(async uri => [uri, await start(uri, call).catch(() => undefined)] as const)
+  )
   return new Map(started.filter((entry): entry is [string, () => void] => entry[1] !== undefined))
 }
 
 const isWhole: ConcernsView = view => view === undefined
 
-const anyOf = (audiences: Audience[]): Audience => (principal, view) => audiences.some(audience => audience(principal, view))
+const anyOf =
+  (audiences: Audience[]): Audience =>
+    (principal, view) =>
+      audiences.some(audience => audience(principal, view))

@@ -4,7 +4,14 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import { Collection } from '../../protocol/definitions/collection.js'
 import { registryOf, type Registry } from '../../protocol/definitions/definition-registry.js'
 import { text, type CallToolResult } from '../../protocol/wire/content.js'
-import { errors, isAboutRequest, isErrorCode, isMcpError, isToolError, type McpError } from '../../protocol/wire/errors.js'
+import {
+  errors,
+  isAboutRequest,
+  isErrorCode,
+  isMcpError,
+  isToolError,
+  type McpError
+} from '../../protocol/wire/errors.js'
 import { explosivePatterns } from '../../lib/patterns/explosive-pattern.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
@@ -28,7 +35,8 @@ declare module '../core/views.js' {
   }
 }
 
-const EXPLOSIVE = 'a pattern in the input of a tool can take for ever on some texts, and everything waits meanwhile: avoid repetitions inside repetitions (docs/write-a-tool.md)'
+const EXPLOSIVE =
+  'a pattern in the input of a tool can take for ever on some texts, and everything waits meanwhile: avoid repetitions inside repetitions (docs/write-a-tool.md)'
 /** The member of `_meta` in a failed result that has what `data` of the JSON-RPC error would have. */
 const REASON = 'patchbay/error'
 
@@ -40,16 +48,27 @@ export interface ToolRegistry extends Registry<Tool> {
   explainMissingWith: (explain: ExplainMissing) => void
 }
 
-type ExplainMissing = (name: string, call: Call) => (Pick<Tool, 'upstream' | 'accessName' | 'scopes'> & { readonly why: string }) | undefined
+type ExplainMissing = (
+  name: string,
+  call: Call
+) => (Pick<Tool, 'upstream' | 'accessName' | 'scopes'> & { readonly why: string }) | undefined
 
-const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Unsafe<Params>({ type: 'object' })) })
+const CallParams = Type.Object({
+  name: Type.String(),
+  arguments: Type.Optional(Type.Unsafe<Params>({ type: 'object' }))
+})
 
 export default fp(async ({ mcp, log }) => {
   const { dispatcher, scopes } = mcp
   const parts = mcp.views.divide('tools', view => {
     const tools = new Collection<Tool>('tool', dispatcher.observers.reporter('tools'))
     mcp.announce(tools, LIST_CHANGED, of => of === view)
-    return { tools, listing: scopes.listing('tools', tools), registry: registryOf('tool', tools), clear: () => tools.clear() }
+    return {
+      tools,
+      listing: scopes.listing('tools', tools),
+      registry: registryOf('tool', tools),
+      clear: () => tools.clear()
+    }
   })
   const { registry } = parts.whole
   const warn = (sentence: string): void => log.warn(sentence)
@@ -73,7 +92,9 @@ export default fp(async ({ mcp, log }) => {
 
   mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call, tool: Tool | undefined) => {
     if (tool === undefined) throw unknown(name, call)
-    if (call.revision.stateless && call.peer.headers !== undefined) checkHeaders.params(call.peer.headers, tool.mirrors, args)
+    if (call.revision.stateless && call.peer.headers !== undefined) {
+      checkHeaders.params(call.peer.headers, tool.mirrors, args)
+    }
     return tool.relay === undefined ? run(tool, args, call, warn) : relay(tool.relay, call)
   }, {
     target: ({ name }, { peer }) => scopes.targetIn('tools', parts.of(peer.view).tools, name),
@@ -82,7 +103,12 @@ export default fp(async ({ mcp, log }) => {
 
   function unknown (name: string, call: Call): McpError {
     const missing = explainMissing(name, call)
-    if (missing !== undefined && scopes.allows(call, 'tools', name, missing)) return errors.unknownTool(name, `; the upstream server ${missing.upstream} has it, and it is left out: ${missing.why}`)
+    if (missing !== undefined && scopes.allows(call, 'tools', name, missing)) {
+      return errors.unknownTool(
+        name,
+        `; the upstream server ${missing.upstream} has it, and it is left out: ${missing.why}`
+      )
+    }
     return errors.unknownTool(name, scopes.suggest(name, 'tools', parts.of(call.peer.view).tools, call))
   }
 
@@ -102,14 +128,25 @@ function run (tool: Tool, args: Params, call: Call, warn: Warn): CallToolResult 
     const wrong = tool.checkInput(args)
     if (wrong !== undefined) throw errors.wrongArguments(wrong, tool.findMistakes?.(args))
     const output = tool.run(args, call)
-    return isThenable(output) ? afterPromise(tool, output, args, call, warn) : toWireResult(tool.finish(output, args, warn), call)
+    return isThenable(output)
+      ? afterPromise(tool, output, args, call, warn)
+      : toWireResult(tool.finish(output, args, warn), call)
   } catch (error) {
     return toWireResult(toErrorResult(error, call), call)
   }
 }
 
-function afterPromise (tool: Tool, output: PromiseLike<unknown>, args: Params, call: Call, warn: Warn): Promise<CallToolResult> {
-  return Promise.resolve(output).then(value => afterRun(tool, value, args, call, warn), error => toWireResult(toErrorResult(error, call), call))
+function afterPromise (
+  tool: Tool,
+  output: PromiseLike<unknown>,
+  args: Params,
+  call: Call,
+  warn: Warn
+): Promise<CallToolResult> {
+  return Promise.resolve(output).then(
+    value => afterRun(tool, value, args, call, warn),
+    error => toWireResult(toErrorResult(error, call), call)
+  )
 }
 
 function afterRun (tool: Tool, output: unknown, args: Params, call: Call, warn: Warn): CallToolResult {
@@ -136,7 +173,9 @@ function withOutcome (result: CallToolResult): CallToolResult {
 /** An `isError` result for a failure of the tool. Throws what is an error of the request, or ours. */
 function toErrorResult (error: unknown, call: Call): CallToolResult {
   if (isToolError(error)) return failure(error.message)
-  if (isMcpError(error) && call.revision.errorsAsResults && !isAboutRequest(error)) return { ...failure(textOf(error)), ...reasonOf(error) }
+  if (isMcpError(error) && call.revision.errorsAsResults && !isAboutRequest(error)) {
+    return { ...failure(textOf(error)), ...reasonOf(error) }
+  }
   throw error
 }
 

@@ -64,7 +64,9 @@ export default fp(async fastify => {
   const startedAt = performance.now()
   const reports = new Reports()
   const listeners = new Listeners<[]>(dispatcher.observers.reporter('health.onChange'))
-  const report = (part: string, why: string | undefined, status?: Trouble): void => { if (reports.set(part, why, status)) listeners.notify() }
+  const report = (part: string, why: string | undefined, status?: Trouble): void => {
+    if (reports.set(part, why, status)) listeners.notify()
+  }
   const reportStore = (): void => report('store', store.failure)
 
   mcp.provide('health', {
@@ -92,7 +94,17 @@ export default fp(async fastify => {
 
   function upstreams (): Pick<Health, 'upstreams'> {
     const all = 'upstreams' in mcp ? mcp.upstreams.status() : []
-    return all.length === 0 ? {} : { upstreams: all.map(({ revision, lastError, warnings, repaired, ...rest }) => ({ ...rest, ...(repaired > 0 && { repaired }), ...(revision && { revision }), ...(lastError && { lastError }), warnings: warnings.length })) }
+    return all.length === 0
+      ? {}
+      : {
+          upstreams: all.map(({ revision, lastError, warnings, repaired, ...rest }) => ({
+            ...rest,
+            ...(repaired > 0 && { repaired }),
+            ...(revision && { revision }),
+            ...(lastError && { lastError }),
+            warnings: warnings.length
+          }))
+        }
   }
 
   function transports (): string[] {

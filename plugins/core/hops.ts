@@ -29,6 +29,9 @@ export default fp(async ({ mcp }) => {
 }, { name: 'patchbay-hops', dependencies: ['patchbay-mcp'] })
 
 function withHops (result: object | PreparedResult, hops: string[]): object {
-  const plain = (result instanceof PreparedResult ? JSON.parse(resultToJson(result)) : result) as Record<string, unknown>
+  const plain = (result instanceof PreparedResult ? JSON.parse(resultToJson(result)) : result) as Record<
+    string,
+    unknown
+  >
   return { ...plain, _meta: { ...metaOf(plain), [GATEWAY_META.hops]: hops } }
 }

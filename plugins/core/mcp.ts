@@ -74,11 +74,26 @@ export default fp(async (fastify, { store, standalone, secret, limits, ...option
   })
   if (secret === undefined) fastify.addHook('onClose', keepSecret(store, found, dispatcher.sealer))
   fastify.decorate('mcp', gateway(dispatcher, store, standalone))
-  fastify.addHook('preClose', async () => await dispatcher.lifecycle.drain(closeHookBudget(fastify.initialConfig.pluginTimeout)))
+  fastify.addHook(
+    'preClose',
+    async () => await dispatcher.lifecycle.drain(closeHookBudget(fastify.initialConfig.pluginTimeout))
+  )
 }, { name: 'patchbay-mcp', fastify: '5.x' })
 
 function gateway (dispatcher: Dispatcher, store: Store, standalone: boolean): Mcp {
-  const base: Pick<Mcp, Forwarded | 'onBegin' | 'onEnd' | 'onRefusal' | 'onLog' | 'onDrain' | 'dispatcher' | 'store' | 'standalone' | 'provide'> = {
+  const base: Pick<
+    Mcp,
+    | Forwarded
+    | 'onBegin'
+    | 'onEnd'
+    | 'onRefusal'
+    | 'onLog'
+    | 'onDrain'
+    | 'dispatcher'
+    | 'store'
+    | 'standalone'
+    | 'provide'
+  > = {
     dispatcher,
     store,
     standalone,

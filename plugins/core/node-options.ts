@@ -31,14 +31,22 @@ const MAX_NAMED = 3
  * not wait for the `first` fingerprints. Imports nothing that other plugins import, which would be one more file for
  * every start.
  */
-export default function provideNodeOptions (fastify: FastifyInstance, report: (why: string | undefined) => void, first: () => Promise<Record<string, string>>): void {
+export default function provideNodeOptions (
+  fastify: FastifyInstance,
+  report: (why: string | undefined) => void,
+  first: () => Promise<Record<string, string>>
+): void {
   const { mcp, log } = fastify
   const comparison = new OptionsComparison(mcp.store, log, report)
   mcp.provide('nodeOptions', { publish: async fingerprints => await comparison.publish(fingerprints) })
   // Replies do not name their node; the log of a node, and its /health, do.
   fastify.addHook('onReady', async () => {
     log.info({ node: mcp.store.nodes.self }, `this is node ${mcp.store.nodes.self}`)
-    first().then(async all => await comparison.publish(all)).catch((error: unknown) => log.warn({ err: error }, 'the options of this node cannot be compared with those of others'))
+    first()
+      .then(async all => await comparison.publish(all))
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'the options of this node cannot be compared with those of others')
+      )
   })
   fastify.addHook('onClose', async () => await comparison.close())
 }
@@ -103,7 +111,8 @@ class OptionsComparison {
     for (const { key: node, value } of await this.#store.values.list(SPACE)) {
       const theirs = Object(value) as Readonly<Record<string, unknown>>
       // A node of another version has other options.
-      const different = node === this.#self ? [] : Object.keys(own).filter(name => name in theirs && theirs[name] !== own[name])
+      const different =
+        node === this.#self ? [] : Object.keys(own).filter(name => name in theirs && theirs[name] !== own[name])
       if (different.length === 0 || !await this.#store.nodes.isAlive(node)) continue
       nodes.push(node)
       for (const name of different) names.add(name)

@@ -19,7 +19,11 @@ declare module './mcp.js' {
       /** The scopes that a request for the item requires. */
       target: <T extends Scoped>(kind: Kind, key: string, item: T) => Target<T>
       /** The scopes for the item of a collection that a request names; undefined when there is none. */
-      targetIn: <T extends Scoped & { readonly name: string }>(kind: Kind, collection: Collection<T>, key: unknown) => Target<T> | undefined
+      targetIn: <T extends Scoped & { readonly name: string }>(
+        kind: Kind,
+        collection: Collection<T>,
+        key: unknown
+      ) => Target<T> | undefined
       allows: (call: Call, kind: Kind, key: string, item: Scoped) => boolean
       /** "; did you mean ...?" with an item of the collection that the caller may see, or nothing. */
       suggest: <T extends Scoped>(name: string, kind: Kind, collection: Collection<T>, call: Call) => string
@@ -38,7 +42,9 @@ declare module './mcp.js' {
 export type Kind = 'tools' | 'resources' | 'prompts'
 
 /** An item whose definition may name the scopes it requires. */
-export interface Scoped extends Pick<Relayed, 'upstream' | 'accessName' | 'scopeNames'> { readonly scopes: readonly string[] | undefined }
+export interface Scoped extends Pick<Relayed, 'upstream' | 'accessName' | 'scopeNames'> {
+  readonly scopes: readonly string[] | undefined
+}
 
 interface Listing<T> {
   derived: Map<string, PreparedResult>

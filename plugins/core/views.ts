@@ -18,7 +18,10 @@ declare module './mcp.js' {
        * Makes one part of the gateway: for the whole and, whenever a view is opened, for the view, where `registry`
        * becomes the member of that name.
        */
-      divide: <Name extends PartName, T extends Part<View[Name]>>(name: Name, make: (view: string | undefined) => T) => ByView<T>
+      divide: <Name extends PartName, T extends Part<View[Name]>>(
+        name: Name,
+        make: (view: string | undefined) => T
+      ) => ByView<T>
     }
   }
 }

@@ -11,9 +11,15 @@ declare module '../core/mcp.js' {
     connections: {
       /** Replies that are not finished. */
       readonly replies: Iterable<ServerResponse> & { readonly size: number }
-      /** Runs `callback` once, when the reply is finished or its client has disconnected: now, if that has happened already. */
+      /**
+       * Runs `callback` once, when the reply is finished or its client has disconnected: now, if that has happened
+       * already.
+       */
       onGone: (reply: FastifyReply, callback: () => void) => void
-      /** Settles when every reply has reached its client, or the time is up. What is left then is destroyed, but for replies of the host. */
+      /**
+       * Settles when every reply has reached its client, or the time is up. What is left then is destroyed, but for
+       * replies of the host.
+       */
       flush: (graceMs: number) => Promise<void>
       /** The listener of `upgrade` events, for the plugin that dispatches them. */
       onUpgrade: (request: IncomingMessage, socket: Socket) => void
@@ -31,8 +37,10 @@ const LATE_REQUEST_TIMEOUT = 500
 
 /**
  * Follows connections and replies, because Node.js
- * - emits `close` on a reply only while it has the connection to itself, not while it waits behind another (HTTP pipelining),
- * - waits at close for connections that never carried a request, such as the spares that browsers and HTTP clients open,
+ * - emits `close` on a reply only while it has the connection to itself, not while it waits behind another (HTTP
+ *   pipelining),
+ * - waits at close for connections that never carried a request, such as the spares that browsers and HTTP clients
+ *   open,
  * - destroys at close replies that are written but not sent.
  */
 export default fp(async fastify => {
@@ -65,7 +73,10 @@ class Connections {
   readonly #onReplyClose: (this: Reply) => void
   #closing = false
 
-  /** With HTTP/2 Fastify closes the connections. In a host application, not `standalone`, only our own replies are destroyed. */
+  /**
+   * With HTTP/2 Fastify closes the connections. In a host application, not `standalone`, only our own replies are
+   * destroyed.
+   */
   constructor (isHttp2: boolean, standalone: boolean) {
     const finish = (reply: Reply) => this.#finishReply(reply)
     this.#isHttp2 = isHttp2

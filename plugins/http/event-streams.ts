@@ -8,11 +8,17 @@ import type { Sink } from '../../protocol/sessions/streams/sink.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** Server-sent events as HTTP replies, with keep-alive comments, a limit on queued bytes, and an orderly end at shutdown. */
+    /**
+     * Server-sent events as HTTP replies, with keep-alive comments, a limit on queued bytes, and an orderly end at
+     * shutdown.
+     */
     eventStreams: {
       /** `onClose` runs when the client has disconnected, or has read the stream to its end. */
       open: (reply: FastifyReply, nameOf?: EventName, onClose?: () => void) => Sink
-      /** Has to be the last onSend hook of routes that open streams: it writes the headers, and Fastify has no part in what follows. */
+      /**
+       * Has to be the last onSend hook of routes that open streams: it writes the headers, and Fastify has no part in
+       * what follows.
+       */
       writeHead: onSendHookHandler
       /** False while as many streams are open as allowed. */
       readonly hasCapacity: boolean
@@ -24,12 +30,25 @@ declare module '../core/mcp.js' {
   }
 }
 
-/** After how many milliseconds clients reconnect when the server closes: a random time, so that they do not come all at once. */
+/**
+ * After how many milliseconds clients reconnect when the server closes: a random time, so that they do not come all at
+ * once.
+ */
 const RETRY = { after: 1_000, spread: 4_000 }
 
-const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' }
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no'
+}
 
-export interface EventOptions { keepAlive: number, maxQueue: number, writeDeadline: number, grace: number, maxStreams: number }
+export interface EventOptions {
+  keepAlive: number
+  maxQueue: number
+  writeDeadline: number
+  grace: number
+  maxStreams: number
+}
 
 export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, maxStreams }: EventOptions) => {
   const { dispatcher, connections } = fastify.mcp

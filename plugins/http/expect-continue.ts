@@ -9,8 +9,8 @@ declare module '../core/mcp.js' {
 }
 
 /**
- * Delays `100 Continue` until the body is about to be read, so that a client that is refused for its Host header, credential, rate or the
- * size of its body does not send it. Node.js closes the connection of a refused one by itself.
+ * Delays `100 Continue` until the body is about to be read, so that a client that is refused for its Host header,
+ * credential, rate or the size of its body does not send it. Node.js closes the connection of a refused one by itself.
  */
 export default fp(async fastify => {
   const server = fastify.server as Server

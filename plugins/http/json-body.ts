@@ -15,8 +15,8 @@ declare module 'fastify' {
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 
 /**
- * Reads JSON bodies as bytes, which the transports decode. Any other content type is refused: a web page of another origin can send some
- * of them without a CORS preflight.
+ * Reads JSON bodies as bytes, which the transports decode. Any other content type is refused: a web page of another
+ * origin can send some of them without a CORS preflight.
  */
 export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
   fastify.removeAllContentTypeParsers()
@@ -37,7 +37,10 @@ export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
 
 interface BodyLimits { maxMessage: number, budget: ByteBudget }
 
-/** A chunk costs Node.js about as much as 200 bytes, so a body of more than this many has to have chunks of this many bytes on average. */
+/**
+ * A chunk costs Node.js about as much as 200 bytes, so a body of more than this many has to have chunks of this many
+ * bytes on average.
+ */
 const MANY_CHUNKS = 100_000
 const MIN_AVERAGE_CHUNK = 16
 
@@ -78,5 +81,7 @@ function readBody (payload: IncomingMessage, body: Chunks, limits: BodyLimits, d
 function checkSize ({ size }: Chunks, chunks: number, { maxMessage, budget }: BodyLimits): Error | undefined {
   if (size > maxMessage) return httpErrors.messageTooLarge(maxMessage)
   if (budget.isExceeded) return httpErrors.tooMuchInFlight(budget.max)
-  return chunks > MANY_CHUNKS && size < chunks * MIN_AVERAGE_CHUNK ? httpErrors.chunksTooSmall(MIN_AVERAGE_CHUNK) : undefined
+  return chunks > MANY_CHUNKS && size < chunks * MIN_AVERAGE_CHUNK
+    ? httpErrors.chunksTooSmall(MIN_AVERAGE_CHUNK)
+    : undefined
 }

@@ -4,14 +4,17 @@ import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 
-/** Replies of fewer characters nearly always fit into the operating system's socket buffer; a timer finds those that did not. */
+/**
+ * Replies of fewer characters nearly always fit into the operating system's socket buffer; a timer finds those that did
+ * not.
+ */
 const SMALL_REPLY = 65_536
 
 export interface ReplyLimits { maxPipelined: number, writeDeadline: number }
 
 /**
- * Limits how many plain replies wait on one connection, and destroys a connection whose client reads nothing of a reply for too long.
- * Event streams have limits of their own, and HTTP/2 its own flow control.
+ * Limits how many plain replies wait on one connection, and destroys a connection whose client reads nothing of a reply
+ * for too long. Event streams have limits of their own, and HTTP/2 its own flow control.
  */
 export default fp(async (fastify, { maxPipelined, writeDeadline }: ReplyLimits) => {
   /** How many replies wait behind another one on a connection. */
@@ -40,7 +43,8 @@ export default fp(async (fastify, { maxPipelined, writeDeadline }: ReplyLimits) 
   fastify.addHook('onSend', ({ raw: { httpVersionMajor } }, reply, payload, done) => {
     const { socket } = reply.raw
     // Injected requests have no socket.
-    const isSlow = httpVersionMajor === 1 && socket instanceof Socket && !isWrittenAtOnce(payload, socket) && !isStream(reply)
+    const isSlow =
+      httpVersionMajor === 1 && socket instanceof Socket && !isWrittenAtOnce(payload, socket) && !isStream(reply)
     if (isSlow) socket.setTimeout(writeDeadline)
     done(null, payload)
   })
@@ -56,8 +60,10 @@ export default fp(async (fastify, { maxPipelined, writeDeadline }: ReplyLimits) 
 
 /** True for a small reply with nothing before it: the operating system takes it without waiting for the client. */
 function isWrittenAtOnce (payload: unknown, { writableLength }: Socket): boolean {
-  const isSmall = payload === undefined || payload === null || (typeof payload === 'string' && payload.length < SMALL_REPLY)
+  const isSmall =
+    payload === undefined || payload === null || (typeof payload === 'string' && payload.length < SMALL_REPLY)
   return isSmall && writableLength === 0
 }
 
-const isStream = (reply: FastifyReply): boolean => String(reply.getHeader('content-type')).startsWith('text/event-stream')
+const isStream = (reply: FastifyReply): boolean =>
+  String(reply.getHeader('content-type')).startsWith('text/event-stream')

@@ -24,8 +24,9 @@ interface Gateway {
 const routers = new WeakMap<Server, UpgradeRouter>()
 
 /**
- * Serves each upgrade once: those to our WebSocket routes here, those to other routes by the listeners of the host application. An upgrade
- * to anything but a WebSocket is served as a plain HTTP request, and a connection that became neither in time is closed.
+ * Serves each upgrade once: those to our WebSocket routes here, those to other routes by the listeners of the host
+ * application. An upgrade to anything but a WebSocket is served as a plain HTTP request, and a connection that became
+ * neither in time is closed.
  */
 export default fp(async (fastify, { headersTimeout }: { headersTimeout: number }) => {
   const { connections } = fastify.mcp
@@ -37,8 +38,17 @@ export default fp(async (fastify, { headersTimeout }: { headersTimeout: number }
   const router = routers.get(server) ?? new UpgradeRouter(server)
   routers.set(server, router)
 
-  fastify.addHook('onRoute', route => { if (isWebSocketRoute(route)) (PARAMETER_LAST.test(route.url) ? parametric : routes).push(patternOf(route.url)) })
-  router.add({ routes, parametric, hasRoute: url => fastify.hasRoute({ method: 'GET', url }), observe: connections.onUpgrade, serve, wrapped })
+  fastify.addHook('onRoute', route => {
+    if (isWebSocketRoute(route)) (PARAMETER_LAST.test(route.url) ? parametric : routes).push(patternOf(route.url))
+  })
+  router.add({
+    routes,
+    parametric,
+    hasRoute: url => fastify.hasRoute({ method: 'GET', url }),
+    observe: connections.onUpgrade,
+    serve,
+    wrapped
+  })
   // By now the host application has registered its own listeners, too.
   fastify.addHook('onReady', async () => router.adopt())
   fastify.websocketServer.on('connection', (_socket, { socket }) => settle(socket))
@@ -73,7 +83,9 @@ class UpgradeRouter {
   /** Takes the place of all listeners: two that dispatch the same upgrade to Fastify would answer it twice. */
   adopt (): void {
     const own = new Set([this.#listener, ...this.#gateways.flatMap(({ observe, wrapped }) => [observe, wrapped])])
-    this.#others.push(...(this.#server.listeners('upgrade') as UpgradeListener[]).filter(listener => !own.has(listener)))
+    this.#others.push(
+      ...(this.#server.listeners('upgrade') as UpgradeListener[]).filter(listener => !own.has(listener))
+    )
     this.#server.removeAllListeners('upgrade')
     this.#server.on('upgrade', this.#listener)
   }
@@ -100,7 +112,8 @@ function serves ({ routes, parametric, hasRoute }: Gateway, path: string): boole
 
 const PARAMETER_LAST = /\/:[^/]+\/?$/
 
-const isWebSocketRoute = ({ wsHandler, websocket }: RouteOptions): boolean => wsHandler !== undefined || websocket === true
+const isWebSocketRoute = ({ wsHandler, websocket }: RouteOptions): boolean =>
+  wsHandler !== undefined || websocket === true
 
 /** Matches what Fastify's router would match, and perhaps more: the router decides in the end. */
 function patternOf (url: string): RegExp {

@@ -36,18 +36,23 @@ export default fp(async (fastify, { maxMessage, maxFragments, grace, shuttingDow
     errorHandler,
     // The dispatcher has answered the calls in flight by now.
     preClose: done => {
-      const onTrouble = (error: unknown): void => fastify.log.error({ err: error }, 'WebSockets could not be closed in order')
+      const onTrouble = (error: unknown): void =>
+        fastify.log.error({ err: error }, 'WebSockets could not be closed in order')
       closeAll(fastify.websocketServer, budgetMs, shuttingDown).catch(onTrouble).finally(() => done())
     }
   })
   fastify.websocketServer.on('connection', socket => answerPings(socket))
-  // The hooks of a second copy of @fastify/websocket, which the host application may register later, run for our routes, too. They would
-  // take a request that we refused for one of theirs, and fail.
+  // The hooks of a second copy of @fastify/websocket, which the host application may register later, run for our
+  // routes, too. They would take a request that we refused for one of theirs, and fail.
   if (!fastify.mcp.standalone) fastify.addHook('onRequest', (request, _reply, done) => { request.ws = false; done() })
 }, { name: 'patchbay-websocket', dependencies: ['patchbay-mcp'] })
 
 /** Closes each socket when its queue is written, or when the time is up. */
-async function closeAll (server: FastifyInstance['websocketServer'], budgetMs: number, close: WebSocketServerOptions['shuttingDown']): Promise<void> {
+async function closeAll (
+  server: FastifyInstance['websocketServer'],
+  budgetMs: number,
+  close: WebSocketServerOptions['shuttingDown']
+): Promise<void> {
   const controller = new AbortController()
   const timeUp = sleep(budgetMs, undefined, { signal: controller.signal, ref: false }).catch(() => {})
   const closed = [...server.clients].map(async socket => {
@@ -69,11 +74,13 @@ async function queueWritten (socket: WebSocket): Promise<void> {
 }
 
 /**
- * Broken frames and lost connections are logged at debug level, because a client can cause any number of them; ws closes the socket with
- * the code that fits. Every other error is ours.
+ * Broken frames and lost connections are logged at debug level, because a client can cause any number of them; ws
+ * closes the socket with the code that fits. Every other error is ours.
  */
 function errorHandler (error: NodeJS.ErrnoException, socket: WebSocket, { log, id }: FastifyRequest): void {
-  if (isFaultOfClient(error)) return log.debug({ reqId: id, err: error }, 'a client broke the WebSocket protocol or went away')
+  if (isFaultOfClient(error)) {
+    return log.debug({ reqId: id, err: error }, 'a client broke the WebSocket protocol or went away')
+  }
   log.error({ reqId: id, err: error }, 'a WebSocket could not be served')
   socket.terminate()
 }

@@ -9,11 +9,16 @@ import { callSentence, type AuditLine } from './audit/audit-line.js'
 /** Logs one line for each call: the caller, the method and its target, the outcome. Never arguments or results. */
 export default fp(async fastify => {
   const { mcp, log } = fastify
-  mcp.onEnd((call, ended) => { if (isLogged(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) write(lineOf(call, ended), call.trace) })
+  mcp.onEnd((call, ended) => {
+    if (isLogged(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) write(lineOf(call, ended), call.trace)
+  })
 
   function write (audit: AuditLine, trace: CallTrace | undefined): void {
     try {
-      log[auditLevel(audit.transport, audit.outcome)](trace === undefined ? { audit } : withTrace(audit, trace), callSentence(audit))
+      log[auditLevel(audit.transport, audit.outcome)](
+        trace === undefined ? { audit } : withTrace(audit, trace),
+        callSentence(audit)
+      )
     } catch {
       // The logger may be the host's own. That it cannot write a line must not fail the call.
     }
@@ -21,11 +26,16 @@ export default fp(async fastify => {
 }, { name: 'patchbay-audit', dependencies: ['patchbay-mcp'] })
 
 /** With the ids of the span, under the names that log collectors know them by. */
-const withTrace = (audit: AuditLine, { traceId, spanId, flags }: CallTrace): object => ({ audit, trace_id: traceId, span_id: spanId, trace_flags: flags })
+const withTrace = (audit: AuditLine, { traceId, spanId, flags }: CallTrace): object => ({
+  audit,
+  trace_id: traceId,
+  span_id: spanId,
+  trace_flags: flags
+})
 
 /**
- * A call over stdio that succeeded is at debug level: the application that launched the process shows what it writes to people. One that was
- * denied is at warn, all others are at info.
+ * A call over stdio that succeeded is at debug level: the application that launched the process shows what it writes to
+ * people. One that was denied is at warn, all others are at info.
  */
 function auditLevel (transport: string, outcome: string): 'debug' | 'info' | 'warn' {
   if (outcome === 'ok') return transport === 'stdio' ? 'debug' : 'info'
@@ -54,4 +64,5 @@ function lineOf (call: Call, ended: CallOutcome): AuditLine {
 }
 
 /** True where the logger writes this level. Loggers other than pino may not tell, and are given every line. */
-const isLogged = (log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean }, level: string): boolean => log.isLevelEnabled?.(level) !== false
+const isLogged = (log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean }, level: string): boolean =>
+  log.isLevelEnabled?.(level) !== false

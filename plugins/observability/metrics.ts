@@ -27,7 +27,15 @@ export default fp(async (fastify, { store, version }: { store: StoreMetrics, ver
   const events = eventMetrics(mcp)
   const upstreams = upstreamRequestMetrics(mcp)
   const processMetrics = new ProcessMetrics()
-  const own = [calls.operations, calls.calls, ...gauges(mcp, upstreams.unreached), buildInfo(version), ...events.metrics, ...store.metricsOf(mcp.store), ...upstreams.metrics]
+  const own = [
+    calls.operations,
+    calls.calls,
+    ...gauges(mcp, upstreams.unreached),
+    buildInfo(version),
+    ...events.metrics,
+    ...store.metricsOf(mcp.store),
+    ...upstreams.metrics
+  ]
 
   mcp.provide('metrics', {
     read: async accept => {

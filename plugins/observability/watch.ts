@@ -14,11 +14,14 @@ const NAME: WatchMethod = 'patchbay/watch'
 const SCOPES = [ADMIN_SCOPE]
 
 /** `only` names the members that the caller wants; all when it is absent. */
-const Params = Type.Object({ only: Type.Optional(Type.Array(Type.Union(MEMBERS.map(name => Type.Literal(name))), { maxItems: MEMBERS.length })) })
+const Params = Type.Object({
+  only: Type.Optional(Type.Array(Type.Union(MEMBERS.map(name => Type.Literal(name))), { maxItems: MEMBERS.length }))
+})
 
 /**
- * `patchbay/watch`: tells operators what the gateway does until they cancel it. Never arguments or results, and to callers without the scope the method
- * does not exist. Calls and refusals are recorded from the start on; what sends them is loaded with the first watcher.
+ * `patchbay/watch`: tells operators what the gateway does until they cancel it. Never arguments or results, and to
+ * callers without the scope the method does not exist. Calls and refusals are recorded from the start on; what sends
+ * them is loaded with the first watcher.
  */
 export default fp(async ({ mcp }, { maxQueue }: { maxQueue: number }) => {
   const { dispatcher } = mcp
@@ -43,11 +46,19 @@ export default fp(async ({ mcp }, { maxQueue }: { maxQueue: number }) => {
   async function open (): Promise<Feed> {
     const { Feed } = await import('../../protocol/watch/feed.js')
     const { info: { name, version } } = dispatcher.server
-    return new Feed(dispatcher, recorder, sourcesOf(mcp), { gateway: { name, version, node: mcp.store.nodes.self, startedAt } }, maxQueue)
+    return new Feed(
+      dispatcher,
+      recorder,
+      sourcesOf(mcp),
+      { gateway: { name, version, node: mcp.store.nodes.self, startedAt } },
+      maxQueue
+    )
   }
 }, { name: 'patchbay-watch', dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-upstreams'] })
 
-/** Settles when the client has cancelled or left, when it may not watch any more, or when the server begins to drain. */
+/**
+ * Settles when the client has cancelled or left, when it may not watch any more, or when the server begins to drain.
+ */
 async function watch (feed: Feed, call: Call, only: readonly string[] | undefined): Promise<void> {
   if (call.response.isClosed) return
   let lose = (): void => {}
@@ -79,7 +90,17 @@ function upstreamsOf (upstreams: Mcp['upstreams']): Array<Unwritten<UpstreamRow>
   const configured = upstreams.status().map(({ alias, state, lastError, tools, repaired, warnings }) => {
     const upstream = upstreams.get(alias)
     const lastLines = upstream?.lastLines() ?? []
-    return { alias, state, since: upstream?.since, ...(upstream?.isFailing === true && { failing: true as const, nextTryAt: upstream.nextTryAt }), lastError, ...(lastLines.length > 0 && { lastLines }), tools, ...(repaired > 0 && { repaired }), ...(warnings.length > 0 && { warnings }) }
+    return {
+      alias,
+      state,
+      since: upstream?.since,
+      ...(upstream?.isFailing === true && { failing: true as const, nextTryAt: upstream.nextTryAt }),
+      lastError,
+      ...(lastLines.length > 0 && { lastLines }),
+      tools,
+      ...(repaired > 0 && { repaired }),
+      ...(warnings.length > 0 && { warnings })
+    }
   })
   return [...configured, ...describeMisconfigured(upstreams.leftOut())]
 }
@@ -87,6 +108,14 @@ function upstreamsOf (upstreams: Mcp['upstreams']): Array<Unwritten<UpstreamRow>
 /** One row for each alias: several names can have the same. */
 function describeMisconfigured (leftOut: ReturnType<Mcp['upstreams']['leftOut']>): UpstreamRow[] {
   const reasons = new Map<string, string[]>()
-  for (const { alias, mistakes } of leftOut) reasons.set(alias, [...reasons.get(alias) ?? [], ...mistakes.map(({ text }) => text)])
-  return [...reasons].map(([alias, texts]) => ({ alias, state: 'misconfigured', failing: true, lastError: texts.join('; '), tools: 0 }))
+  for (const { alias, mistakes } of leftOut) {
+    reasons.set(alias, [...(reasons.get(alias) ?? []), ...mistakes.map(({ text }) => text)])
+  }
+  return [...reasons].map(([alias, texts]) => ({
+    alias,
+    state: 'misconfigured',
+    failing: true,
+    lastError: texts.join('; '),
+    tools: 0
+  }))
 }

@@ -66,9 +66,11 @@ export interface AuthOptions {
 }
 
 const UNREACHABLE = 'access tokens cannot be checked, because the keys of their issuer cannot be fetched'
-const OPEN = 'callers are not identified: every client that reaches this application has every right in Patchbay. Set option apiKeys or oauth, ' +
+const OPEN =
+  'callers are not identified: every client that reaches this application has every right in Patchbay. Set option apiKeys or oauth, ' +
   "or call app.decorateRequest('identity') before you register Patchbay and set request.identity in a hook, or set option allowAnonymous"
-const UNDECORATED = 'requests that came before the application set request.identity for the first time had every right: ' +
+const UNDECORATED =
+  'requests that came before the application set request.identity for the first time had every right: ' +
   "call app.decorateRequest('identity') before you register Patchbay"
 
 /**
@@ -83,7 +85,10 @@ export default fp(async (fastify, options: AuthOptions) => {
   const host = new HostIdentities(fastify.hasRequestDecorator('identity'), log, toChallenge)
   const isOpen = (): boolean => !authority.exists && (!host.expected || allowAnonymous)
   const carrier = identityCarrier({ authority, isOpen, hasHost: () => host.expected })
-  const tickets = mcp.store.kind === 'redis' ? new SharedTickets(mcp.store.values, ticketLifetime, carrier) : ownTickets(ticketLifetime)
+  const tickets =
+    mcp.store.kind === 'redis'
+      ? new SharedTickets(mcp.store.values, ticketLifetime, carrier)
+      : ownTickets(ticketLifetime)
   const authenticator = new Authenticator(authority, tickets, new WrongCredentials(maxWrongCredentials), toChallenge)
 
   mcp.provide('identities', {
@@ -141,7 +146,10 @@ function replaceKeys (authority: Authority, listed: ListedKey[]): KeyChanges {
 }
 
 /** Logs, and reports to `/health`, that the keys of the issuer cannot be fetched. */
-async function openReportedAuthority ({ log, mcp: { health } }: FastifyInstance, { apiKeys, oauth }: AuthOptions): Promise<Authority> {
+async function openReportedAuthority (
+  { log, mcp: { health } }: FastifyInstance,
+  { apiKeys, oauth }: AuthOptions
+): Promise<Authority> {
   return await openAuthority({
     apiKeys,
     oauth: oauth && { ...oauth, audience: audienceOf(oauth.resource) },
@@ -177,5 +185,8 @@ function attemptOf ({ raw, query, headers, method, ip, routeOptions: { config } 
 /** Tickets of this process. */
 function ownTickets (lifetime: number): TicketBook {
   const tickets = new Tickets<Identity>(lifetime)
-  return { issue: identity => tickets.issue(identity, identity.principal ?? '', identity.expires), redeem: ticket => tickets.redeem(ticket) }
+  return {
+    issue: identity => tickets.issue(identity, identity.principal ?? '', identity.expires),
+    redeem: ticket => tickets.redeem(ticket)
+  }
 }

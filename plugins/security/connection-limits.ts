@@ -18,7 +18,10 @@ export interface ConnectionLimits {
  * Closes connections beyond the limits at once, without reading from them or replying: a reply would cost what the
  * limit is there to save. Only in a standalone gateway: a host application has its own limits.
  */
-export default fp(async (fastify, { maxConnections: wanted, maxConnectionsPerAddress, openFiles = openFilesLimit() }: ConnectionLimits) => {
+export default fp(async (
+  fastify,
+  { maxConnections: wanted, maxConnectionsPerAddress, openFiles = openFilesLimit() }: ConnectionLimits
+) => {
   const maxConnections = lowerToOpenFiles(wanted, openFiles, fastify.log)
   const countByAddress = new Counter()
   let all = 0
@@ -50,9 +53,14 @@ export default fp(async (fastify, { maxConnections: wanted, maxConnectionsPerAdd
   }
 
   function reportRefusal (): void {
-    if (all >= maxConnections) fastify.mcp.health.report('connections', 'there are as many as option maxConnections allows')
+    if (all >= maxConnections) {
+      fastify.mcp.health.report('connections', 'there are as many as option maxConnections allows')
+    }
     if (!mayLog()) return
-    fastify.log.warn({ connections: all, addresses: countByAddress.size }, 'connections are refused (options maxConnections and maxConnectionsPerAddress)')
+    fastify.log.warn(
+      { connections: all, addresses: countByAddress.size },
+      'connections are refused (options maxConnections and maxConnectionsPerAddress)'
+    )
   }
 
   // A flood of connections must not become a flood of log lines.
@@ -67,7 +75,9 @@ export default fp(async (fastify, { maxConnections: wanted, maxConnectionsPerAdd
 function lowerToOpenFiles (maxConnections: number, openFiles: number | undefined, log: FastifyBaseLogger): number {
   const most = openFiles === undefined ? Infinity : connectionsAmong(openFiles)
   if (maxConnections <= most) return maxConnections
-  log.warn({ maxConnections, openFiles },
-    `option maxConnections is lowered to ${most}, because this process may open ${openFiles} files; raise that limit (ulimit -n, LimitNOFILE) or lower the option`)
+  log.warn(
+    { maxConnections, openFiles },
+    `option maxConnections is lowered to ${most}, because this process may open ${openFiles} files; raise that limit (ulimit -n, LimitNOFILE) or lower the option`
+  )
   return most
 }

@@ -11,7 +11,11 @@ const MAX_AGE = '600'
 export default fp(async fastify => {
   fastify.addHook('onRequest', ({ method, headers }, reply, done) => {
     if (headers.origin === undefined) return done()
-    reply.headers({ 'access-control-allow-origin': headers.origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' })
+    reply.headers({
+      'access-control-allow-origin': headers.origin,
+      'access-control-expose-headers': EXPOSED,
+      vary: 'Origin'
+    })
     if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return done()
     reply.headers({
       'access-control-allow-methods': METHODS,

@@ -47,7 +47,11 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: 
 
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { raw, routeOptions: { config } } = request
-    done(checkForm(raw) ?? checkHost(request, config?.anyHost === true && raw.headers.upgrade === undefined) ?? checkOrigin(request))
+    done(
+      checkForm(raw) ??
+        checkHost(request, config?.anyHost === true && raw.headers.upgrade === undefined) ??
+        checkOrigin(request)
+    )
   })
 
   function checkForm ({ rawHeaders, url, httpVersionMajor }: RawRequest): HttpError | undefined {
@@ -69,7 +73,8 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: 
   function checkOrigin (request: FastifyRequest): HttpError | undefined {
     const { rawHeaders, headers: { origin } } = request.raw
     if (origin === undefined) return undefined
-    const isAllowed = count(rawHeaders, 'origin') === 1 && (isOrigin(origin) || (!foreign.has(request) && isOwnOrigin(origin, request)))
+    const isAllowed =
+      count(rawHeaders, 'origin') === 1 && (isOrigin(origin) || (!foreign.has(request) && isOwnOrigin(origin, request)))
     return isAllowed ? undefined : httpErrors.originNotAllowed(origin)
   }
 }, { name: 'patchbay-origin', dependencies: ['patchbay-mcp'] })
@@ -96,7 +101,9 @@ function cacheAllowed (isAllowed: (name: string) => boolean): (name: string) => 
  */
 function isOwnOrigin (origin: string, { protocol, raw: { headers } }: FastifyRequest): boolean {
   const [scheme] = /^https?:/.exec(origin) ?? []
-  if (scheme === undefined || hostname(origin) === undefined || (protocol === 'https' && scheme !== 'https:')) return false
+  if (scheme === undefined || hostname(origin) === undefined || (protocol === 'https' && scheme !== 'https:')) {
+    return false
+  }
   const own = `${scheme}//${String(headers.host ?? headers[':authority'] ?? '')}`
   return hostname(own) !== undefined && new URL(own).host === new URL(origin).host
 }

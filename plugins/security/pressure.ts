@@ -15,7 +15,11 @@ declare module '../core/mcp.js' {
   }
 }
 
-export interface PressureOptions { maxEventLoopDelay: number, maxHeap?: number | undefined, maxRss?: number | undefined }
+export interface PressureOptions {
+  maxEventLoopDelay: number
+  maxHeap?: number | undefined
+  maxRss?: number | undefined
+}
 
 /**
  * The number of measurements in a row over a limit that make a level: one handler that blocks the event loop once makes
@@ -33,7 +37,10 @@ const RSS_SHARE = 0.8
  * Refuses new work while the process is overloaded, on every transport. `@fastify/under-pressure` refuses over HTTP
  * alone, after one measurement, and throws in its timer when there are too many open files.
  */
-export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * heapLimit(), maxRss = RSS_SHARE * memoryLimit() }: PressureOptions) => {
+export default fp(async (
+  fastify,
+  { maxEventLoopDelay, maxHeap = HEAP_SHARE * heapLimit(), maxRss = RSS_SHARE * memoryLimit() }: PressureOptions
+) => {
   const { mcp, mcp: { health }, log } = fastify
   const interval = Math.min(1_000, Math.max(100, maxEventLoopDelay))
   // The heap can fill up between two samples, so it is looked at after each collection, too.
@@ -49,7 +56,9 @@ export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * he
   mcp.dispatcher.gate(({ method }) => {
     const { level } = fastify.mcp.pressure
     // A ping is answered always: clients take a missing answer for a dead server.
-    if (level !== 'none' && method !== 'ping' && (level === 'heavy' || method === 'initialize')) throw errors.overloaded(why)
+    if (level !== 'none' && method !== 'ping' && (level === 'heavy' || method === 'initialize')) {
+      throw errors.overloaded(why)
+    }
   })
 
   const sampler = setInterval(sample, interval).unref()
@@ -69,12 +78,16 @@ export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * he
     why = found?.why ?? ''
     const { level } = fastify.mcp.pressure
     health.report('pressure', level === 'none' ? undefined : why, 'overloaded')
-    if (level !== before) log.warn({ pressure: level, ...load }, level === 'none' ? 'pressure ended' : `new work is refused: ${why}`)
+    if (level !== before) {
+      log.warn({ pressure: level, ...load }, level === 'none' ? 'pressure ended' : `new work is refused: ${why}`)
+    }
   }
 
   function tooMuch ({ eventLoopDelay, heapUsed, rssBytes }: Load): Excess | undefined {
     if (heapUsed !== undefined && heapUsed > maxHeap) return LITTLE_HEAP
     if (rssBytes > maxRss) return { why: 'the process takes too much memory, limit maxRss', weight: WEIGHT.memory }
-    return eventLoopDelay > maxEventLoopDelay ? { why: 'the event loop is late, limit maxEventLoopDelay', weight: WEIGHT.loop } : undefined
+    return eventLoopDelay > maxEventLoopDelay
+      ? { why: 'the event loop is late, limit maxEventLoopDelay', weight: WEIGHT.loop }
+      : undefined
   }
 }, { name: 'patchbay-pressure', dependencies: ['patchbay-mcp', 'patchbay-health'] })

@@ -19,7 +19,13 @@ declare module '../core/mcp.js' {
 }
 
 /** Without `rate`, only the calls to the tools in `toolRates` are counted; without `burst`, it is twice the rate. */
-export interface RateOptions { rate?: number | undefined, burst?: number | undefined, toolRates: Record<string, number>, redis?: string, redisPrefix?: string }
+export interface RateOptions {
+  rate?: number | undefined
+  burst?: number | undefined
+  toolRates: Record<string, number>
+  redis?: string
+  redisPrefix?: string
+}
 
 /** The name by which calls of the stdio client are counted. */
 const LOCAL = 'local'
@@ -33,13 +39,19 @@ export default fp(async (fastify, { rate, burst, toolRates, redis, redisPrefix }
   let tools: Map<unknown, Bucket>
   replaceRates({ rate, burst, toolRates })
 
-  fastify.mcp.provide('rateLimiter', { take: identity => callers?.take(callerOf(identity)) ?? 0, replace: replaceRates })
+  fastify.mcp.provide('rateLimiter', {
+    take: identity => callers?.take(callerOf(identity)) ?? 0,
+    replace: replaceRates
+  })
 
   fastify.mcp.dispatcher.gate(call => {
     const { peer, channel, identity, method } = call
     if (peer.transport === 'memory' && identity === ANONYMOUS_ALL_SCOPES) return
     const tool = method === 'tools/call' && tools.size > 0 ? tools.get(nameOf(call)) : undefined
-    const checked = channel.isRateCounted === true || callers === undefined ? undefined : check(callers.take(callerOf(identity)), 'rate', 'by one caller (option rate)')
+    const checked =
+      channel.isRateCounted === true || callers === undefined
+        ? undefined
+        : check(callers.take(callerOf(identity)), 'rate', 'by one caller (option rate)')
     return tool === undefined ? checked : checkTool(call, tool, checked)
   })
 
@@ -56,7 +68,12 @@ export default fp(async (fastify, { rate, burst, toolRates, redis, redisPrefix }
     const previous = buckets
     buckets = new Map()
     callers = rate === undefined ? undefined : bucketFor({ name: 'calls', rate, burst: burst ?? 2 * rate }, previous)
-    tools = new Map(Object.entries(toolRates).map(([name, rate]) => [name, bucketFor({ name: `tool:${name}`, rate, burst: rate }, previous)]))
+    tools = new Map(
+      Object.entries(toolRates).map(([name, rate]) => [
+        name,
+        bucketFor({ name: `tool:${name}`, rate, burst: rate }, previous)
+      ])
+    )
     for (const [key, each] of previous) if (!buckets.has(key)) each.close()
   }
 
@@ -92,7 +109,12 @@ function check (wait: number | Promise<number>, reason: RateReason, what: string
 }
 
 function checkTool (call: Call, tool: Bucket, checked: Promise<void> | undefined): Promise<void> | undefined {
-  const next = () => check(tool.take(callerOf(call.identity)), 'tool_rate', `to ${String(call.params['name'])} by one caller (option toolRates)`)
+  const next = () =>
+    check(
+      tool.take(callerOf(call.identity)),
+      'tool_rate',
+      `to ${String(call.params['name'])} by one caller (option toolRates)`
+    )
   return checked === undefined ? next() : checked.then(next)
 }
 

@@ -70,5 +70,9 @@ class LastReplies {
 const isUpgrade = ({ headers }: FastifyRequest): boolean => headers.upgrade !== undefined
 
 function namesSession ({ headers, query }: FastifyRequest): boolean {
-  return headers['mcp-session-id'] !== undefined || headers['x-session-id'] !== undefined || Object.hasOwn(Object(query) as object, 'sessionId')
+  return (
+    headers['mcp-session-id'] !== undefined ||
+    headers['x-session-id'] !== undefined ||
+    Object.hasOwn(Object(query) as object, 'sessionId')
+  )
 }

@@ -19,6 +19,8 @@ export default fp(async fastify => {
     if (error.code === 'ECONNRESET' || performance.now() < loggedAt + LOG_INTERVAL) return
     loggedAt = performance.now()
     const reason = oneLine(error.reason ?? error.message, MAX_REASON)
-    fastify.log.warn(`a client could not be connected over TLS: ${reason}${NO_TLS.test(reason) ? '; http:// or ws:// on the TLS port looks like this' : ''}`)
+    fastify.log.warn(
+      `a client could not be connected over TLS: ${reason}${NO_TLS.test(reason) ? '; http:// or ws:// on the TLS port looks like this' : ''}`
+    )
   })
 }, { name: 'patchbay-tls-errors' })

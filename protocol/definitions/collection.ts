@@ -6,7 +6,11 @@ import type { PreparedResult } from '../wire/result.js'
 export type Filter<T> = (key: string, item: T) => boolean
 
 /** An item of an upstream, and the other names under which it is found. */
-export interface RelayedItem<T> { readonly key: string, readonly item: T, readonly spellings?: readonly string[] | undefined }
+export interface RelayedItem<T> {
+  readonly key: string
+  readonly item: T
+  readonly spellings?: readonly string[] | undefined
+}
 
 /** A set of named things, sorted by key, that can be paged and that announces change. */
 export class Collection<T> {
@@ -35,7 +39,9 @@ export class Collection<T> {
 
   /** Throws when the key is taken: two things of one name are a mistake, not an update. A relayed item gives way. */
   add (key: string, item: T): void {
-    if (this.#items.has(key) && !this.#isRelayed(key)) throw new Error(`there is a ${this.#kind} "${key}" already; choose another ${this.#keyName}`)
+    if (this.#items.has(key) && !this.#isRelayed(key)) {
+      throw new Error(`there is a ${this.#kind} "${key}" already; choose another ${this.#keyName}`)
+    }
     this.#items.set(key, item)
     this.#changed()
   }
@@ -93,7 +99,10 @@ export class Collection<T> {
 
   /** By its key, or by another name of a relayed item. */
   get (key: string): T | undefined {
-    return this.#items.get(key) ?? (this.#spellings.size === 0 ? undefined : this.#relayed.get(this.#spellings.get(key) ?? '')?.item)
+    return (
+      this.#items.get(key) ??
+      (this.#spellings.size === 0 ? undefined : this.#relayed.get(this.#spellings.get(key) ?? '')?.item)
+    )
   }
 
   get size (): number {

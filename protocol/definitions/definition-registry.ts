@@ -19,7 +19,9 @@ export interface Registry<T> {
 }
 
 /** The registry of a collection whose keys are the names of its items. */
-export function registryOf<T extends { readonly kind: string, readonly name: string, readonly spellings?: readonly string[] | undefined }> (kind: T['kind'], collection: Collection<T>): Registry<T> {
+export function registryOf<
+  T extends { readonly kind: string; readonly name: string; readonly spellings?: readonly string[] | undefined }
+> (kind: T['kind'], collection: Collection<T>): Registry<T> {
   return {
     add: item => {
       checkKind(kind, item)
@@ -32,8 +34,14 @@ export function registryOf<T extends { readonly kind: string, readonly name: str
     remove: name => collection.remove(name),
     get: name => collection.get(name),
     names: () => collection.keys(),
-    relay: (removed, items) => collection.relay(removed.map(({ name }) => name), items.map(item => ({ key: item.name, item, spellings: item.spellings }))),
-    limitCaching: hints => { collection.mostHints = hints }
+    relay: (removed, items) =>
+      collection.relay(
+        removed.map(({ name }) => name),
+        items.map(item => ({ key: item.name, item, spellings: item.spellings }))
+      ),
+    limitCaching: hints => {
+      collection.mostHints = hints
+    }
   }
 }
 

@@ -58,16 +58,23 @@ export function prompt<const A extends Record<string, PromptArgument>> (definiti
     listed: { name, ...rest, ...(listed.length === 0 ? {} : { arguments: listed }) },
     required: entries.filter(([, argument]) => argument.required).map(([key]) => key),
     arguments: entries.map(([key]) => key),
-    complete: Object.fromEntries(entries.flatMap(([key, { complete }]) => complete === undefined ? [] : [[key, complete]])),
+    complete: Object.fromEntries(
+      entries.flatMap(([key, { complete }]) => (complete === undefined ? [] : [[key, complete]]))
+    ),
     get: async (given, call) => toResult(await get(given as Given<A>, call), rest.description)
   }
 }
 
 function toResult (value: string | PromptMessage[] | PromptResult, description: string | undefined): PromptResult {
-  const messages: unknown = typeof value === 'string' ? [{ role: 'user', content: text(value) }] : isObject(value) ? value.messages : value
+  const messages: unknown =
+    typeof value === 'string' ? [{ role: 'user', content: text(value) }] : isObject(value) ? value.messages : value
   checkLengths(messages)
-  if (!Array.isArray(messages) || !messages.every(isMessage)) throw new Error('a prompt has to give text, or messages with a role and content')
-  return isObject(value) ? value as unknown as PromptResult : { ...(description === undefined ? {} : { description }), messages }
+  if (!Array.isArray(messages) || !messages.every(isMessage)) {
+    throw new Error('a prompt has to give text, or messages with a role and content')
+  }
+  return isObject(value)
+    ? (value as unknown as PromptResult)
+    : { ...(description === undefined ? {} : { description }), messages }
 }
 
 const isMessage = (value: unknown): value is PromptMessage =>

@@ -4,23 +4,37 @@ import type { Resource } from './resource.js'
 
 interface Page { items: Array<{ listed: Record<string, unknown> }>, last: string | undefined }
 
-interface Fixed { page: (after: string | undefined, size: number, call: Call) => { items: Resource[], last: string | undefined } }
+interface Fixed {
+  page: (after: string | undefined, size: number, call: Call) => { items: Resource[]; last: string | undefined }
+}
 
 /** Where the next page begins: after a fixed resource, or after a resource of a template. */
 type Place = [template: string | null, after: string | null]
 
 /** Pages through the fixed resources, and then through the resources of each template that has a `list`. */
-export function resourceListing (fixed: Fixed, templates: Collection<Resource>, allows: (call: Call, resource: Resource) => boolean): { page: (after: string | undefined, size: number, call: Call) => Promise<Page> } {
+export function resourceListing (
+  fixed: Fixed,
+  templates: Collection<Resource>,
+  allows: (call: Call, resource: Resource) => boolean
+): { page: (after: string | undefined, size: number, call: Call) => Promise<Page> } {
   return {
     page: async (position, size, call) => {
-      const [template, after] = position === undefined ? [null, null] as Place : JSON.parse(position) as Place
+      const [template, after] = position === undefined ? ([null, null] as Place) : (JSON.parse(position) as Place)
       if (template !== null) return await pageOfTemplates(template, after ?? undefined, size, [], call)
       const { items, last } = fixed.page(after ?? undefined, size, call)
-      return last === undefined ? await pageOfTemplates('', undefined, size, items, call) : { items, last: place(null, last) }
+      return last === undefined
+        ? await pageOfTemplates('', undefined, size, items, call)
+        : { items, last: place(null, last) }
     }
   }
 
-  async function pageOfTemplates (first: string, after: string | undefined, size: number, start: Page['items'], call: Call): Promise<Page> {
+  async function pageOfTemplates (
+    first: string,
+    after: string | undefined,
+    size: number,
+    start: Page['items'],
+    call: Call
+  ): Promise<Page> {
     const items = [...start]
     let from = after
     for (const resource of following(first)) {
@@ -37,7 +51,7 @@ export function resourceListing (fixed: Fixed, templates: Collection<Resource>, 
   }
 
   function following (first: string): Resource[] {
-    return [...templates.values()].filter(({ uri }) => uri >= first).sort((a, b) => a.uri < b.uri ? -1 : 1)
+    return [...templates.values()].filter(({ uri }) => uri >= first).sort((a, b) => (a.uri < b.uri ? -1 : 1))
   }
 }
 

@@ -12,7 +12,14 @@ import type { CacheHints } from '../revisions/revision.js'
 export type ResourceValue = string | Uint8Array | object | ResourceContents[]
 
 /** One of the resources behind a template, as it is listed. */
-export interface ListedResource { uri: string, name: string, title?: string, description?: string, mimeType?: string, size?: number }
+export interface ListedResource {
+  uri: string
+  name: string
+  title?: string
+  description?: string
+  mimeType?: string
+  size?: number
+}
 
 export interface ResourceDefinition<U extends string = string> {
   /** A URI, or an RFC 6570 template such as `note:///{id}`, which serves every URI that matches. */
@@ -59,7 +66,23 @@ export interface Resource extends Relayed {
   read (uri: string, variables: Variables, call: Call): Promise<ResourceContents[] | undefined>
 }
 
-const MEMBERS = ['uri', 'name', 'title', 'description', 'mimeType', 'size', 'annotations', 'icons', '_meta', 'scopes', 'cache', 'complete', 'list', 'watch', 'read']
+const MEMBERS = [
+  'uri',
+  'name',
+  'title',
+  'description',
+  'mimeType',
+  'size',
+  'annotations',
+  'icons',
+  '_meta',
+  'scopes',
+  'cache',
+  'complete',
+  'list',
+  'watch',
+  'read'
+]
 const ALIAS = { uriTemplate: 'uri', template: 'uri', handler: 'read', load: 'read' }
 
 /** Describes a resource, or a family of them when `uri` is a template. */

@@ -17,7 +17,9 @@ export function toResult (value: unknown, structured: boolean, render?: () => st
   const json = JSON.stringify(value)
   const shown = render?.() ?? (typeof value === 'object' ? json : String(value))
   // The JSON text decides: a date is an object here and text there.
-  return structured || /^[[{]/.test(json) ? { content: [text(shown)], structuredContent: value } : { content: [text(shown)] }
+  return structured || /^[[{]/.test(json)
+    ? { content: [text(shown)], structuredContent: value }
+    : { content: [text(shown)] }
 }
 
 /**
@@ -44,7 +46,9 @@ const MAX_RESULTS = 100
 function hintAbout (value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === Array.prototype || prototype === null ? undefined : hintByClass(value)
+  return prototype === Object.prototype || prototype === Array.prototype || prototype === null
+    ? undefined
+    : hintByClass(value)
 }
 
 /**
@@ -61,7 +65,8 @@ function hintAboutMembers (value: unknown): string | undefined {
 /** How many members of the first result are looked at. */
 const MAX_MEMBERS = 100
 
-const BYTES = "bytes, which JSON cannot hold; return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: 'image/png' }, or text"
+const BYTES =
+  "bytes, which JSON cannot hold; return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: 'image/png' }, or text"
 
 const HINTS: Record<string, string> = {
   Map: 'a Map, of which JSON keeps nothing; return Object.fromEntries(map)',
@@ -83,7 +88,9 @@ function hintByClass (value: object): string | undefined {
   if (known !== undefined) return known
   const { constructor: { name = '' } = {} } = value as { constructor?: { name?: string } }
   const isLost = !('toJSON' in value) && !Array.isArray(value) && Object.keys(value).length === 0
-  return isLost ? `an instance of ${name === '' ? 'a class' : name}, of which JSON keeps nothing; return an object with its values, or give the class a toJSON()` : undefined
+  return isLost
+    ? `an instance of ${name === '' ? 'a class' : name}, of which JSON keeps nothing; return an object with its values, or give the class a toJSON()`
+    : undefined
 }
 
 const BLOCKS: Record<string, string[]> = {
@@ -96,7 +103,10 @@ const BLOCKS: Record<string, string[]> = {
 
 // Data may have a `type` of its own, so the rest must fit too.
 const isBlock = (value: unknown): value is ContentBlock =>
-  isObject(value) && BLOCKS[String(value.type)]?.every(member => member === 'resource' ? isObject(value[member]) : typeof value[member] === 'string') === true
+  isObject(value) &&
+  BLOCKS[String(value.type)]?.every(member =>
+    member === 'resource' ? isObject(value[member]) : typeof value[member] === 'string'
+  ) === true
 
 const isResult = (value: unknown): value is CallToolResult =>
   isObject(value) && Array.isArray(value.content) && value.content.every(isBlock)

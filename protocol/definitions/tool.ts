@@ -7,7 +7,16 @@ import { isObject } from '../wire/json.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './checks.js'
 import { mirrorsOf, type Mirror } from '../http/mirrored-headers.js'
 import { checkLengths } from '../wire/result-size.js'
-import { compile, compileForAll, jsonSchemaOf, type AnySchema, type Check, type Schema, type Typed, type Unparsed } from '../schema/schema.js'
+import {
+  compile,
+  compileForAll,
+  jsonSchemaOf,
+  type AnySchema,
+  type Check,
+  type Schema,
+  type Typed,
+  type Unparsed
+} from '../schema/schema.js'
 import { isStandardSchema, parserOf, type Parse, type StandardSchema } from '../schema/standard-schema.js'
 import type { Relayed } from './common-members.js'
 import { hinter, toResult, type ToolValue } from './tool-result.js'
@@ -27,8 +36,14 @@ export interface ToolDefinition<I extends AnySchema, O extends AnySchema | undef
   description: string
   input?: I
   output?: O
-  annotations?: { title?: string, readOnlyHint?: boolean, destructiveHint?: boolean, idempotentHint?: boolean, openWorldHint?: boolean }
-  icons?: Array<{ src: string, mimeType?: string, sizes?: string[], theme?: 'light' | 'dark' }>
+  annotations?: {
+    title?: string
+    readOnlyHint?: boolean
+    destructiveHint?: boolean
+    idempotentHint?: boolean
+    openWorldHint?: boolean
+  }
+  icons?: Array<{ src: string; mimeType?: string; sizes?: string[]; theme?: 'light' | 'dark' }>
   _meta?: Record<string, unknown>
   /** Scopes that a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
   scopes?: readonly string[]
@@ -68,8 +83,30 @@ export interface Tool<Input = unknown, Output = unknown> extends Relayed {
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/
-const MEMBERS = ['name', 'title', 'description', 'input', 'output', 'annotations', 'icons', '_meta', 'scopes', 'explain', 'failed', 'text', 'run']
-const ALIAS = { inputSchema: 'input', parameters: 'input', schema: 'input', outputSchema: 'output', handler: 'run', execute: 'run', call: 'run' }
+const MEMBERS = [
+  'name',
+  'title',
+  'description',
+  'input',
+  'output',
+  'annotations',
+  'icons',
+  '_meta',
+  'scopes',
+  'explain',
+  'failed',
+  'text',
+  'run'
+]
+const ALIAS = {
+  inputSchema: 'input',
+  parameters: 'input',
+  schema: 'input',
+  outputSchema: 'output',
+  handler: 'run',
+  execute: 'run',
+  call: 'run'
+}
 const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false }
 
 // There are clients that look into `required` without asking whether it is there.
@@ -79,7 +116,17 @@ const listedInput = (input: Schema): object => ({ required: [], ...input })
 export function tool<I extends AnySchema = Record<never, never>, O extends AnySchema | undefined = undefined> (
   definition: ToolDefinition<I, O>
 ): Tool<Unparsed<I>, StructuredOutput<O>> {
-  const { name, input = NO_INPUT, output, run, explain = (_given, why) => `arguments of ${name}: ${why}`, failed, text: render, scopes, ...rest } = definition
+  const {
+    name,
+    input = NO_INPUT,
+    output,
+    run,
+    explain = (_given, why) => `arguments of ${name}: ${why}`,
+    failed,
+    text: render,
+    scopes,
+    ...rest
+  } = definition
   const what = checkName('tool', name, NAME, '1 to 128 of A-Z a-z 0-9 _ . -')
   checkMembers(what, definition, MEMBERS, ALIAS)
   checkScopes(what, definition)
@@ -91,31 +138,48 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
     const outputSchema = output === undefined ? undefined : inContext('output', () => jsonSchemaOf(output, 'output'))
     const check = compileForAll(inputSchema)
     const checkOutput = outputSchema === undefined ? undefined : compile(outputSchema)
-    const refuse = (why: string): Error => new Error(`tool "${name}" returned what its output schema does not allow: ${why}`)
+    const refuse = (why: string): Error =>
+      new Error(`tool "${name}" returned what its output schema does not allow: ${why}`)
     const hint = hinter()
-    return withParsers({
-      kind: 'tool',
-      scopes,
-      name,
-      listed: { name, ...rest, inputSchema: listedInput(inputSchema), ...(outputSchema === undefined ? {} : { outputSchema }) },
-      mirrors: mirrorsOf(inputSchema),
-      checkInput: given => {
-        const wrong = check(given)
-        return wrong === undefined ? undefined : explain(given as Record<string, unknown>, wrong.text)
+    return withParsers(
+      {
+        kind: 'tool',
+        scopes,
+        name,
+        listed: {
+          name,
+          ...rest,
+          inputSchema: listedInput(inputSchema),
+          ...(outputSchema === undefined ? {} : { outputSchema })
+        },
+        mirrors: mirrorsOf(inputSchema),
+        checkInput: given => {
+          const wrong = check(given)
+          return wrong === undefined ? undefined : explain(given as Record<string, unknown>, wrong.text)
+        },
+        findMistakes: given => check(given)?.mistakes ?? [],
+        run: (given, call) => run(given as Typed<I>, call),
+        finish: (value, given, warn) => {
+          checkLengths(value)
+          const lost = warn && hint(value)
+          if (lost !== undefined) warn?.(`tool "${name}" returned ${lost}`)
+          const wrong = checkOutput?.(value)
+          if (wrong !== undefined) throw refuse(wrong)
+          const result = toResult(
+            value,
+            checkOutput !== undefined,
+            render && (() => render(value as ParsedOutput<O>, given as Typed<I>))
+          )
+          return failed?.(value as ParsedOutput<O>) === true ? { ...result, isError: true } : result
+        }
       },
-      findMistakes: given => check(given)?.mistakes ?? [],
-      run: (given, call) => run(given as Typed<I>, call),
-      finish: (value, given, warn) => {
-        checkLengths(value)
-        const lost = warn && hint(value)
-        if (lost !== undefined) warn?.(`tool "${name}" returned ${lost}`)
-        const wrong = checkOutput?.(value)
-        if (wrong !== undefined) throw refuse(wrong)
-        const result = toResult(value, checkOutput !== undefined, render && (() => render(value as ParsedOutput<O>, given as Typed<I>)))
-        return failed?.(value as ParsedOutput<O>) === true ? { ...result, isError: true } : result
-      }
-    }, isStandardSchema(input) ? parserOf(input, ({ text, mistakes }, given) => errors.wrongArguments(explain(given as Record<string, unknown>, text), mistakes)) : undefined,
-    isStandardSchema(output) ? parserOf(output, ({ text }) => refuse(text)) : undefined)
+      isStandardSchema(input)
+        ? parserOf(input, ({ text, mistakes }, given) =>
+          errors.wrongArguments(explain(given as Record<string, unknown>, text), mistakes)
+        )
+        : undefined,
+      isStandardSchema(output) ? parserOf(output, ({ text }) => refuse(text)) : undefined
+    )
   })
 }
 
@@ -125,19 +189,28 @@ class Parsed {
 }
 
 /** The tool with the parsers of its schemas, if it has any, around `run`. */
-function withParsers<I, O> (tool: Tool<I, O>, parseInput: Parse | undefined, parseOutput: Parse | undefined): Tool<I, O> {
+function withParsers<I, O> (
+  tool: Tool<I, O>,
+  parseInput: Parse | undefined,
+  parseOutput: Parse | undefined
+): Tool<I, O> {
   if (parseInput === undefined && parseOutput === undefined) return tool
   return {
     ...tool,
-    run: (given, call) => chain(parseInput === undefined ? given : parseInput(given), input => {
-      // The call may have been given up while the schema was waiting for something.
-      if (call.response.isClosed) call.signal.throwIfAborted()
-      return chain(tool.run(input as Record<string, unknown>, call), value => {
-        checkLengths(value)
-        return chain(parseOutput === undefined ? value : parseOutput(value), output => new Parsed(output, input as Record<string, unknown>))
-      })
-    }),
-    finish: (value, given, warn) => value instanceof Parsed ? tool.finish(value.output, value.input, warn) : tool.finish(value, given, warn)
+    run: (given, call) =>
+      chain(parseInput === undefined ? given : parseInput(given), input => {
+        // The call may have been given up while the schema was waiting for something.
+        if (call.response.isClosed) call.signal.throwIfAborted()
+        return chain(tool.run(input as Record<string, unknown>, call), value => {
+          checkLengths(value)
+          return chain(
+            parseOutput === undefined ? value : parseOutput(value),
+            output => new Parsed(output, input as Record<string, unknown>)
+          )
+        })
+      }),
+    finish: (value, given, warn) =>
+      value instanceof Parsed ? tool.finish(value.output, value.input, warn) : tool.finish(value, given, warn)
   }
 }
 
@@ -145,7 +218,9 @@ function inputOf (input: AnySchema): Schema {
   const schema = inContext('input', () => jsonSchemaOf(input, 'input'))
   if ((schema as Record<string, unknown>).type === 'object') return schema
   const isShape = Object.keys(schema).length > 0 && Object.values(schema).every(part => isObject(part))
-  throw new Error(`input must be a schema of type object${isShape ? '; wrap the properties in Type.Object({ ... })' : ''}`)
+  throw new Error(
+    `input must be a schema of type object${isShape ? '; wrap the properties in Type.Object({ ... })' : ''}`
+  )
 }
 
 function inContext<T> (what: string, make: () => T): T {

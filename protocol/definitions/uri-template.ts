@@ -5,7 +5,11 @@ export type Variables = Record<string, string>
 
 type Plain<S extends string> = S extends `${infer Name}*` ? Name : S extends `${infer Name}:${string}` ? Name : S
 type Listed<S extends string> = S extends `${infer First},${infer Rest}` ? Plain<First> | Listed<Rest> : Plain<S>
-type Always<E extends string> = E extends `${'#' | '.' | '/' | ';' | '?' | '&'}${string}` ? never : E extends `+${infer Names}` ? Listed<Names> : Listed<E>
+type Always<E extends string> = E extends `${'#' | '.' | '/' | ';' | '?' | '&'}${string}`
+  ? never
+  : E extends `+${infer Names}`
+    ? Listed<Names>
+    : Listed<E>
 type Perhaps<E extends string> = E extends `${'#' | '.' | '/' | ';' | '?' | '&'}${infer Names}` ? Listed<Names> : never
 type Expressions<U extends string> = U extends `${string}{${infer E}}${infer Rest}` ? E | Expressions<Rest> : never
 
@@ -113,7 +117,9 @@ function assignNamed (part: Expression, pairs: string[], found: Map<string, stri
   return pairs.every(pair => {
     const [name = '', ...rest] = pair.split('=')
     const variable = part.variables.find(candidate => candidate.name === name)
-    return variable !== undefined && (variable.explode || !found.has(name)) && store(found, variable, rest.join('='), part)
+    return (
+      variable !== undefined && (variable.explode || !found.has(name)) && store(found, variable, rest.join('='), part)
+    )
   })
 }
 

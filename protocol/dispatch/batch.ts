@@ -5,9 +5,13 @@ import type { Revision } from '../revisions/revision.js'
 
 /** Why a whole batch is refused; undefined when its messages may be taken one by one. */
 export function batchRefusal (messages: Message[], revision: Revision | undefined): McpError | undefined {
-  if (revision?.batches !== true) return errors.invalidRequest('this protocol revision has no batches; send one message at a time')
+  if (revision?.batches !== true) {
+    return errors.invalidRequest('this protocol revision has no batches; send one message at a time')
+  }
   const responses = messages.filter(message => message.kind === 'response').length
-  return responses > 0 && responses < messages.length ? errors.invalidRequest('a batch holds requests or responses, not both') : undefined
+  return responses > 0 && responses < messages.length
+    ? errors.invalidRequest('a batch holds requests or responses, not both')
+    : undefined
 }
 
 /** The messages of a batch as they count inside one, each with the channel for its answer. */
@@ -60,14 +64,18 @@ class BatchChannel {
   slot (index: number, first: boolean): Channel {
     const channel = this.#channel
     return {
-      get streams () { return channel.streams },
+      get streams () {
+        return channel.streams
+      },
       isRateCounted: first && channel.isRateCounted === true,
       headers: channel.headers,
       proxied: channel.proxied,
       respond: text => this.#settle(index, text),
       end: () => this.#settle(index, undefined),
       emit: (text, method) => channel.emit(text, method),
-      ...(channel.emitTransient === undefined ? {} : { emitTransient: (text: string, method: string) => channel.emitTransient?.(text, method) }),
+      ...(channel.emitTransient === undefined
+        ? {}
+        : { emitTransient: (text: string, method: string) => channel.emitTransient?.(text, method) }),
       unwritten: () => channel.unwritten?.() ?? 0,
       isDetached: () => channel.isDetached?.() === true
     }

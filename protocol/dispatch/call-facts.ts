@@ -31,8 +31,14 @@ export function subjectOf (call: Call): Subject {
 }
 
 /** The name of a tool or prompt that a call asks for and that does not exist, cut and without control characters. */
-export function unknownOf ({ method, params: { name } }: Call, { code }: CallOutcome, subject: Subject): string | undefined {
-  return code === codes.invalidParams && subject === NOTHING && NAMING.has(method) && typeof name === 'string' ? oneLine(name, MAX_NAME) : undefined
+export function unknownOf (
+  { method, params: { name } }: Call,
+  { code }: CallOutcome,
+  subject: Subject
+): string | undefined {
+  return code === codes.invalidParams && subject === NOTHING && NAMING.has(method) && typeof name === 'string'
+    ? oneLine(name, MAX_NAME)
+    : undefined
 }
 
 /** The method, unless it is unknown: that may be any text, so it is not repeated. */
@@ -46,7 +52,10 @@ export function clientOf (client: unknown): string | undefined {
   return oneLine(`${name}${typeof version === 'string' ? `/${version}` : ''}`, MAX_NAME)
 }
 
-/** Why a request of ours failed; undefined for one that did not, and for one that we took back because its answer was not wanted any more. */
+/**
+ * Why a request of ours failed; undefined for one that did not, and for one that we took back because its answer was
+ * not wanted any more.
+ */
 export function failureOf (error: unknown): unknown {
   if (!(error instanceof RequestCancelled)) return error
   return isMcpError(error.cause) || isTimeout(error.cause) ? error.cause : undefined

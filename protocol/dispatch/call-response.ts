@@ -9,7 +9,10 @@ import { encodeError, type Id, type Request } from '../wire/jsonrpc.js'
 import type { SharedTail } from '../wire/result.js'
 import type { DeadlineEntry, Deadlines, TimedCall } from './deadlines.js'
 
-/** How a call ended: `failed` when the result itself reports a failure; with the code and message of the error, if it was answered with one. */
+/**
+ * How a call ended: `failed` when the result itself reports a failure; with the code and message of the error, if it
+ * was answered with one.
+ */
 export interface CallOutcome { outcome: 'ok' | 'failed' | 'error' | 'cancelled', code?: number, message?: string }
 
 const OK: CallOutcome = Object.freeze({ outcome: 'ok' })
@@ -99,7 +102,9 @@ export class CallResponse implements InFlightCall, TimedCall {
   fail (error: McpError, status: number): void {
     // Encoded before the call is closed: when `error.data` cannot be encoded, another error can still be sent.
     const text = encodeError(this.id, error)
-    if (this.#close({ outcome: 'error', code: error.code, message: error.message })) this.#channel.respond(text, status, error.headers)
+    if (this.#close({ outcome: 'error', code: error.code, message: error.message })) {
+      this.#channel.respond(text, status, error.headers)
+    }
   }
 
   /** Gives up the call without a response. */

@@ -13,7 +13,14 @@ import type { Channel } from '../wire/channel.js'
 import type { ElicitAnswer, ElicitResult, Root, SampleAnswer } from '../wire/client-answers.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../wire/identity.js'
 import { isObject } from '../wire/json.js'
-import { encodeNotification, encodeNotificationWith, isId, type Id, type Params, type Request } from '../wire/jsonrpc.js'
+import {
+  encodeNotification,
+  encodeNotificationWith,
+  isId,
+  type Id,
+  type Params,
+  type Request
+} from '../wire/jsonrpc.js'
 import { atLeast, loggable, type LogLevel } from '../wire/log-level.js'
 import { META } from '../wire/meta.js'
 import type { CallTrace } from '../wire/trace.js'
@@ -58,7 +65,14 @@ export class Call {
   #target: Target | undefined | 'not looked up' = 'not looked up'
   #lastProgress = -Infinity
 
-  constructor (host: CallHost, request: Request, peer: Peer, channel: Channel, revision: Revision, identity: Identity = peer.identity) {
+  constructor (
+    host: CallHost,
+    request: Request,
+    peer: Peer,
+    channel: Channel,
+    revision: Revision,
+    identity: Identity = peer.identity
+  ) {
     this.#host = host
     this.method = request.method
     this.params = request.params
@@ -73,7 +87,9 @@ export class Call {
 
   /** Reads the state and the answers that a retry brings. Throws when they are not good. */
   readAnswers (): void {
-    if (this.revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#clientRequests = this.clientRequests
+    if (this.revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) {
+      this.#clientRequests = this.clientRequests
+    }
   }
 
   get id (): Id {
@@ -90,9 +106,14 @@ export class Call {
     return this.identity.principal
   }
 
-  /** True for the program that launched this process and for clients inside it that act for no caller; false for requests over the network, be it from this machine. */
+  /**
+   * True for the program that launched this process and for clients inside it that act for no caller; false for
+   * requests over the network, be it from this machine.
+   */
   get local (): boolean {
-    return this.peer.transport === 'stdio' || (this.peer.transport === 'memory' && this.identity === ANONYMOUS_ALL_SCOPES)
+    return (
+      this.peer.transport === 'stdio' || (this.peer.transport === 'memory' && this.identity === ANONYMOUS_ALL_SCOPES)
+    )
   }
 
   /** True when the request came through a proxy, as its headers or those of its connection say. */
@@ -100,7 +121,10 @@ export class Call {
     return cameThroughProxy(this.channel)
   }
 
-  /** The target of the request, as it was registered when this was first asked for; undefined when there is no such thing. */
+  /**
+   * The target of the request, as it was registered when this was first asked for; undefined when there is no such
+   * thing.
+   */
   get target (): Target | undefined {
     if (this.#target === 'not looked up') this.lookUpTarget()
     return this.#target as Target | undefined
@@ -144,7 +168,10 @@ export class Call {
     return isId(this.#meta.progressToken)
   }
 
-  /** Reports progress and extends the deadline. Sends nothing when the client did not ask for it, or when the value does not grow. */
+  /**
+   * Reports progress and extends the deadline. Sends nothing when the client did not ask for it, or when the value does
+   * not grow.
+   */
   progress (done: number, total?: number, message?: string): void {
     this.response.deadline?.extend()
     this.#host.observers.progress.notify(this, done, total)
@@ -159,7 +186,10 @@ export class Call {
   log (level: LogLevel, data: unknown, logger?: string): void {
     this.#host.observers.log.notify(level, data, this)
     if (this.logLevel === undefined || !atLeast(level, this.logLevel)) return
-    this.notify('notifications/message', namingCall({ level, ...(logger === undefined ? {} : { logger }), data: loggable(data) }, this))
+    this.notify(
+      'notifications/message',
+      namingCall({ level, ...(logger === undefined ? {} : { logger }), data: loggable(data) }, this)
+    )
   }
 
   /** Sends a notification that belongs to this call; nothing is sent after the response. */
@@ -181,24 +211,41 @@ export class Call {
   }
 
   /**
-   * Sends requests to the client and waits for all answers, by key. In a revision without requests to clients the handler
-   * ends here and is run again with the answers: what may happen only once before a request goes into `once`.
+   * Sends requests to the client and waits for all answers, by key. In a revision without requests to clients the
+   * handler ends here and is run again with the answers: what may happen only once before a request goes into `once`.
    */
   ask<K extends string> (requests: Record<K, ClientRequest>): Promise<Record<K, unknown>> {
     this.response.deadline?.hold()
-    return ignoreRejection(this.clientRequests.ask(requests).finally(() => this.response.deadline?.release()) as Promise<Record<K, unknown>>)
+    return ignoreRejection(
+      this.clientRequests.ask(requests).finally(() => this.response.deadline?.release()) as Promise<Record<K, unknown>>
+    )
   }
 
   /** Asks the user. With a `url` the answer is given in a browser; otherwise `requestedSchema` describes a form. */
-  elicit (key: string, params: { message: string, url: string, requestedSchema?: undefined }): Promise<ElicitResult<undefined>>
-  elicit<S extends object = object> (key: string, params: { message: string, requestedSchema?: S, url?: undefined }): Promise<ElicitResult<Elicited<S>>>
-  elicit (key: string, params: { message: string, requestedSchema?: object | undefined, url?: string | undefined }): Promise<ElicitResult<unknown>> {
-    const answer = this.#askOne(key, 'elicitation/create', { ...params, ...formOf(params.requestedSchema) }) as Promise<ElicitAnswer>
+  elicit (
+    key: string,
+    params: { message: string, url: string, requestedSchema?: undefined }
+  ): Promise<ElicitResult<undefined>>
+  elicit<S extends object = object> (
+    key: string,
+    params: { message: string, requestedSchema?: S, url?: undefined }
+  ): Promise<ElicitResult<Elicited<S>>>
+  elicit (
+    key: string,
+    params: { message: string, requestedSchema?: object | undefined, url?: string | undefined }
+  ): Promise<ElicitResult<unknown>> {
+    const answer = this.#askOne(key, 'elicitation/create', {
+      ...params,
+      ...formOf(params.requestedSchema)
+    }) as Promise<ElicitAnswer>
     return ignoreRejection(answer.then(given => parseForm(params, given)) as Promise<ElicitResult<unknown>>)
   }
 
   /** Asks the client's model. */
-  sample (key: string, params: { messages: object[], maxTokens: number, [more: string]: unknown }): Promise<SampleAnswer> {
+  sample (
+    key: string,
+    params: { messages: object[], maxTokens: number, [more: string]: unknown }
+  ): Promise<SampleAnswer> {
     return this.#askOne(key, 'sampling/createMessage', params) as Promise<SampleAnswer>
   }
 
@@ -212,7 +259,10 @@ export class Call {
     return this.clientRequests.once(key, fn)
   }
 
-  /** Closes the HTTP connection while the work goes on: the client comes back for the response. No effect on other transports. */
+  /**
+   * Closes the HTTP connection while the work goes on: the client comes back for the response. No effect on other
+   * transports.
+   */
   release (retryMs = 1000): void {
     if (this.revision.polling && !this.response.isClosed) this.channel.release?.(retryMs)
   }
@@ -234,7 +284,12 @@ export class Call {
 
   /** Questions of the call to its client. Handlers have `ask`; requests of upstream servers are forwarded by it. */
   get clientRequests (): ClientRequests {
-    return (this.#clientRequests ??= new ClientRequests(this, method => this.#host.clientRequestKinds.get(method), this.#host.sealer, this.#host.observers.question))
+    return (this.#clientRequests ??= new ClientRequests(
+      this,
+      method => this.#host.clientRequestKinds.get(method),
+      this.#host.sealer,
+      this.#host.observers.question
+    ))
   }
 
   /** Called by the response, once. */

@@ -39,12 +39,23 @@ export class Capabilities {
     return told
   }
 
-  #describe (revision: Revision, extensions: ReadonlyArray<readonly [name: string, extension: Extension]>): Record<string, object> {
+  #describe (
+    revision: Revision,
+    extensions: ReadonlyArray<readonly [name: string, extension: Extension]>
+  ): Record<string, object> {
     const described = [...this.#described].map(([name, describe]) => [name, describe(revision)] as const)
-    const capabilities = Object.fromEntries(described.filter((entry): entry is [string, object] => entry[1] !== undefined))
+    const capabilities = Object.fromEntries(
+      described.filter((entry): entry is [string, object] => entry[1] !== undefined)
+    )
     if (extensions.length === 0) return capabilities
     // Revisions with sessions do not know the member `extensions` yet.
     const member = revision.stateless ? 'extensions' : 'experimental'
-    return { ...capabilities, [member]: { ...capabilities[member], ...Object.fromEntries(extensions.map(([name, { settings }]) => [name, settings])) } }
+    return {
+      ...capabilities,
+      [member]: {
+        ...capabilities[member],
+        ...Object.fromEntries(extensions.map(([name, { settings }]) => [name, settings]))
+      }
+    }
   }
 }

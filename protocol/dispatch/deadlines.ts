@@ -89,7 +89,10 @@ function timeoutOf ({ call, upstream }: DeadlineEntry, moment: number): McpError
   return upstream === undefined ? errors.timeout(elapsed) : errors.upstreamTimeout(upstream, elapsed)
 }
 
-/** The deadline of one call: `callTimeout`, or a timeout of its own, after its last progress, and `callTimeoutMax` after its start in any case. */
+/**
+ * The deadline of one call: `callTimeout`, or a timeout of its own, after its last progress, and `callTimeoutMax` after
+ * its start in any case.
+ */
 export class DeadlineEntry {
   readonly call: TimedCall
   /** The neighbours in the list of all running calls. */

@@ -39,7 +39,10 @@ export interface DispatcherOptions {
   challenge?: ScopeChallenge
 }
 
-/** Finds the handler of a method, for every transport. `receive` takes every message; it never throws and never loses a request. */
+/**
+ * Finds the handler of a method, for every transport. `receive` takes every message; it never throws and never loses a
+ * request.
+ */
 export class Dispatcher {
   readonly server: Server
   readonly limits: Limits
@@ -80,12 +83,23 @@ export class Dispatcher {
     }
   }
 
-  /** Serves a method. Params that do not fit the schema are refused before the handler runs. Returns a function that removes it. */
-  method<S extends AnySchema, T = unknown> (name: string, schema: S, handle: Handler<Typed<S>, T>, options?: MethodOptions<T>): () => void {
+  /**
+   * Serves a method. Params that do not fit the schema are refused before the handler runs. Returns a function that
+   * removes it.
+   */
+  method<S extends AnySchema, T = unknown> (
+    name: string,
+    schema: S,
+    handle: Handler<Typed<S>, T>,
+    options?: MethodOptions<T>
+  ): () => void {
     return this.#methods.add(name, schema, handle as Handler, options)
   }
 
-  /** Listens to a notification. One that does not fit the schema is ignored, as the client expects no response. Returns a function that removes the listener. */
+  /**
+   * Listens to a notification. One that does not fit the schema is ignored, as the client expects no response. Returns
+   * a function that removes the listener.
+   */
   notification<S extends Schema> (name: string, schema: S, listener: Listener<Typed<S>>): () => void {
     return this.#notifications.on(name, schema, listener)
   }
@@ -126,16 +140,22 @@ export class Dispatcher {
    */
   receive (incoming: Incoming, peer: Peer, channel: Channel, identity: Identity = peer.identity): void {
     if (peer.closed) refuseClosed(incoming, channel)
-    else if (peer.handshakeQueue !== undefined && mustQueue(incoming, peer.inbound)) this.#queue(peer.handshakeQueue, incoming, peer, channel, identity)
-    else if (incoming.kind === 'batch') this.#batch(incoming, peer, channel, identity)
+    else if (peer.handshakeQueue !== undefined && mustQueue(incoming, peer.inbound)) {
+      this.#queue(peer.handshakeQueue, incoming, peer, channel, identity)
+    } else if (incoming.kind === 'batch') this.#batch(incoming, peer, channel, identity)
     else this.#one(incoming, peer, channel, identity)
   }
 
   /** The calls in flight, oldest first. */
   callsInFlight (): Call[] {
     // Timed calls need no peer that stays; the others have one.
-    const responses = new Set<unknown>([...this.#deadlines.calls, ...[...this.lifecycle.peers].flatMap(peer => peer.inbound.all())])
-    const calls = [...responses].flatMap(response => response instanceof CallResponse && response.call instanceof Call ? [response.call] : [])
+    const responses = new Set<unknown>([
+      ...this.#deadlines.calls,
+      ...[...this.lifecycle.peers].flatMap(peer => peer.inbound.all())
+    ])
+    const calls = [...responses].flatMap(response =>
+      response instanceof CallResponse && response.call instanceof Call ? [response.call] : []
+    )
     return calls.sort((one, other) => one.response.startedAt - other.response.startedAt)
   }
 
@@ -181,9 +201,13 @@ export class Dispatcher {
     }
   }
 
-  // A result that is not a promise is sent before the next message is read, so `initialize` is answered before what follows it.
+  // A result that is not a promise is sent before the next message is read, so `initialize` is answered before what
+  // follows it.
   #run (call: Call, method: Method): void {
-    const result = call.trace === undefined ? this.#pipeline.run(call, method) : call.trace.run(() => this.#pipeline.run(call, method))
+    const result =
+      call.trace === undefined
+        ? this.#pipeline.run(call, method)
+        : call.trace.run(() => this.#pipeline.run(call, method))
     if (!isThenable(result)) return this.#responder.finish(call, result)
     if (call.method === 'initialize') call.peer.queueUntil(call.response.finished)
     this.#responder.finishLater(call, result)
@@ -192,7 +216,12 @@ export class Dispatcher {
   #queue (queue: HandshakeQueue, incoming: Incoming, peer: Peer, channel: Channel, identity: Identity): void {
     if (queue.add(() => this.receive(incoming, peer, channel, identity), incoming, this.limits.maxInFlight)) return
     if (incoming.kind === 'notification') return channel.end()
-    this.#refuse(incoming.kind === 'request' ? incoming.id : undefined, errors.invalidRequest('too many messages before initialize is answered; wait for its answer'), peer, channel)
+    this.#refuse(
+      incoming.kind === 'request' ? incoming.id : undefined,
+      errors.invalidRequest('too many messages before initialize is answered; wait for its answer'),
+      peer,
+      channel
+    )
   }
 
   #refuse (id: Id | undefined, error: McpError, peer: Peer, channel: Channel): void {
@@ -200,6 +229,10 @@ export class Dispatcher {
     const revision = peer.lastRevision ?? peer.revision
     const status = statusOf(error, revision)
     this.observers.reportRefusal(error, channel.hasStatus === true ? status : undefined)
-    channel.respond(encodeError(id ?? (revision === undefined ? null : revision.missingId), error), status, error.headers)
+    channel.respond(
+      encodeError(id ?? (revision === undefined ? null : revision.missingId), error),
+      status,
+      error.headers
+    )
   }
 }

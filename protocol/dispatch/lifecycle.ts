@@ -56,6 +56,9 @@ export class Lifecycle {
     this.#drainListeners.clear()
     const grace = Math.min(this.#grace, atMostMs)
     const others = Promise.all(this.#awaited.map(async finished => await finished()))
-    await Promise.all([withTimeout(others, grace, () => []), ...[...this.peers].map(peer => peer.drain(grace, this.#observers.reportPeerListener))])
+    await Promise.all([
+      withTimeout(others, grace, () => []),
+      ...[...this.peers].map(peer => peer.drain(grace, this.#observers.reportPeerListener))
+    ])
   }
 }

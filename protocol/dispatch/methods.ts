@@ -22,7 +22,10 @@ export interface MethodOptions<T = unknown> {
   target?: (params: Params, call: Call) => Target<T> | undefined
   /** True for a method that does not seem to exist to callers without its scopes, over HTTP either. */
   hidden?: boolean
-  /** The error for a caller that lacks the scopes, on transports without HTTP status: the same as for a thing that does not exist. */
+  /**
+   * The error for a caller that lacks the scopes, on transports without HTTP status: the same as for a thing that does
+   * not exist.
+   */
   unknown?: (params: Params, call: Call) => McpError
 }
 
@@ -38,9 +41,21 @@ export class Methods {
   /** Returns a function that removes it. */
   add (name: string, schema: AnySchema, handle: Handler, options: MethodOptions = {}): () => void {
     if (this.#all.has(name)) throw new Error(`method ${name} is registered already`)
-    const { timed = true, scopes = DEFAULT_SCOPES, hidden = false, unknown = () => errors.methodNotFound(name) } = options
+    const {
+      timed = true,
+      scopes = DEFAULT_SCOPES,
+      hidden = false,
+      unknown = () => errors.methodNotFound(name)
+    } = options
     const whole: Target = { scopes }
-    const method = { check: lazily(jsonSchemaOf(schema, 'input')), handle: withParser(schema, handle), timed, target: options.target ?? (() => whole), hidden, unknown }
+    const method = {
+      check: lazily(jsonSchemaOf(schema, 'input')),
+      handle: withParser(schema, handle),
+      timed,
+      target: options.target ?? (() => whole),
+      hidden,
+      unknown
+    }
     this.#all.set(name, method)
     return () => { if (this.#all.get(name) === method) this.#all.delete(name) }
   }

@@ -13,12 +13,29 @@ export type ProgressListener = (call: Call, done: number, total: number | undefi
 export type LogListener = (level: LogLevel, data: unknown, call?: Call) => void
 /** Gets each message, request or connection that is refused before anything is done for it. */
 export type RefusalListener = (refusal: Refusal) => void
-/** How a question to a client ended; `deferred` when it left with the result of its call, whose client answers it with another call. */
-export interface QuestionEnd { readonly method: string, readonly outcome: 'answered' | 'error' | 'cancelled' | 'deferred', readonly ms: number }
+/**
+ * How a question to a client ended; `deferred` when it left with the result of its call, whose client answers it with
+ * another call.
+ */
+export interface QuestionEnd {
+  readonly method: string
+  readonly outcome: 'answered' | 'error' | 'cancelled' | 'deferred'
+  readonly ms: number
+}
 export type QuestionListener = (question: QuestionEnd) => void
 
-/** How a request to an upstream server ended; `failed` when its result reports a failure. `server` is another object once a reload has changed the server. */
-export interface UpstreamRequestEnd { readonly upstream: string, readonly server: object, readonly method: string, readonly ms: number, readonly failed: boolean, readonly error: unknown }
+/**
+ * How a request to an upstream server ended; `failed` when its result reports a failure. `server` is another object
+ * once a reload has changed the server.
+ */
+export interface UpstreamRequestEnd {
+  readonly upstream: string
+  readonly server: object
+  readonly method: string
+  readonly ms: number
+  readonly failed: boolean
+  readonly error: unknown
+}
 
 export type PeerListener = (peer: Peer) => void
 
@@ -39,7 +56,10 @@ const faults = new WeakSet<object>()
 /** True for a fault that the dispatcher reported, not for anything that a handler logged. */
 export const isFault = (data: unknown): data is Fault => typeof data === 'object' && data !== null && faults.has(data)
 
-/** Listeners to what the dispatcher does. One that throws is reported to the log and harms neither a call nor the others. */
+/**
+ * Listeners to what the dispatcher does. One that throws is reported to the log and harms neither a call nor the
+ * others.
+ */
 export class Observers {
   /** Each call when it comes, before anything is checked. */
   readonly begin = new Listeners<Parameters<CallListener>>(this.reporter('onBegin'))
@@ -87,7 +107,10 @@ export class Observers {
     else this.respondInternal(error, respond)
   }
 
-  /** Responds with an internal error. The text of `error` goes to the log only; the client gets a correlation id to ask about. */
+  /**
+   * Responds with an internal error. The text of `error` goes to the log only; the client gets a correlation id to ask
+   * about.
+   */
   respondInternal (error: unknown, respond: (sent: McpError) => void, call?: Call): void {
     const correlation = call?.correlation ?? randomUUID()
     if (call !== undefined) call.correlation = correlation

@@ -10,7 +10,10 @@ export type Middleware = (call: Call, next: () => Promise<Result>) => Promise<Re
 /** Lets a call pass, or throws an error. */
 export type Gate = (call: Call) => void | Promise<void>
 
-/** Finds the wait of a call without a target: for a thing that is still to come, or for entries that its list would lack; undefined when nothing is to come. */
+/**
+ * Finds the wait of a call without a target: for a thing that is still to come, or for entries that its list would
+ * lack; undefined when nothing is to come.
+ */
 export type AwaitTarget = (call: Call) => Promise<unknown> | undefined
 
 /** The `WWW-Authenticate` header that names the scopes a client has to ask for. */
@@ -47,13 +50,18 @@ export class Pipeline {
     return this.#runGates(call, method, 0)
   }
 
-  /** Throws when the caller lacks a scope. HTTP has a status and a header for that; on other transports the thing does not seem to exist. */
+  /**
+   * Throws when the caller lacks a scope. HTTP has a status and a header for that; on other transports the thing does
+   * not seem to exist.
+   */
   checkScopes (call: Call, { hidden, unknown }: Method): void {
     if (call.identity.scopes === 'all' || call.target === undefined) return
     const { scopes } = call.target
     if (grants(call.identity, scopes)) return
     call.denied = true
-    throw call.channel.hasStatus === true && !hidden ? errors.forbidden(scopes, this.#challenge(scopes)) : unknown(call.params, call)
+    throw call.channel.hasStatus === true && !hidden
+      ? errors.forbidden(scopes, this.#challenge(scopes))
+      : unknown(call.params, call)
   }
 
   async #afterTarget (awaited: Promise<unknown>, call: Call, method: Method): Promise<Result> {

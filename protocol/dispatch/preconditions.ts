@@ -24,12 +24,21 @@ export function resolveRevision (request: Request, peer: Peer, { maxId }: Limits
 }
 
 /** Throws when the credential has expired, or when the state of the peer or a limit does not allow the call. */
-export function assertAllowed ({ method, revision, response: { id, size }, peer, identity }: Call, { maxInFlight, maxBytesInFlight }: Limits, budget: ByteBudget): void {
+export function assertAllowed (
+  { method, revision, response: { id, size }, peer, identity }: Call,
+  { maxInFlight, maxBytesInFlight }: Limits,
+  budget: ByteBudget
+): void {
   if (hasExpired(identity)) throw errors.expired()
   if (peer.inbound.has(id)) throw errors.idInUse(JSON.stringify(id))
   if (!revision.stateless) {
-    // A connection may open its conversation anew, as bridges do that serve one client after the other; HTTP has new sessions for that.
-    if (method === 'initialize' && peer.initialized && peer.transport === 'http') throw errors.invalidRequest('initialize was answered already; send it without Mcp-Session-Id to open another session')
+    // A connection may open its conversation anew, as bridges do that serve one client after the other; HTTP has new
+    // sessions for that.
+    if (method === 'initialize' && peer.initialized && peer.transport === 'http') {
+      throw errors.invalidRequest(
+        'initialize was answered already; send it without Mcp-Session-Id to open another session'
+      )
+    }
     if (peer.revision === undefined && !BEFORE_HANDSHAKE.has(method)) throw errors.notInitialized()
   }
   // A ping is never refused for too many calls: clients use it to check the connection.
@@ -61,7 +70,13 @@ function checkMeta ({ params, meta }: Request, maxId: number): void {
   if (params._meta === undefined) return
   if (!isObject(params._meta)) throw errors.malformedMeta('_meta must be an object')
   const { progressToken, [META.logLevel]: level } = meta
-  if (progressToken !== undefined && !isId(progressToken)) throw errors.malformedMeta('_meta.progressToken must be a string or an integer')
-  if (typeof progressToken === 'string' && progressToken.length > maxId) throw errors.malformedMeta(`_meta.progressToken must have at most ${maxId} characters`)
-  if (level !== undefined && !isLogLevel(level)) throw errors.malformedMeta(`_meta["${META.logLevel}"] is not a log level`)
+  if (progressToken !== undefined && !isId(progressToken)) {
+    throw errors.malformedMeta('_meta.progressToken must be a string or an integer')
+  }
+  if (typeof progressToken === 'string' && progressToken.length > maxId) {
+    throw errors.malformedMeta(`_meta.progressToken must have at most ${maxId} characters`)
+  }
+  if (level !== undefined && !isLogLevel(level)) {
+    throw errors.malformedMeta(`_meta["${META.logLevel}"] is not a log level`)
+  }
 }

@@ -19,8 +19,14 @@ export class Responder {
   finish (call: Call, result: Result): void {
     if (call.needsInput) return this.#requestInput(call)
     try {
-      if (result instanceof PreparedResult) call.response.send(result.tail(json => call.revision.encode(json, this.#server)))
-      else call.response.send(call.revision.encode(result, this.#server), (result as { isError?: unknown }).isError === true)
+      if (result instanceof PreparedResult) {
+        call.response.send(result.tail(json => call.revision.encode(json, this.#server)))
+      } else {
+        call.response.send(
+          call.revision.encode(result, this.#server),
+          (result as { isError?: unknown }).isError === true
+        )
+      }
     } catch (error) {
       this.fail(call, error)
     }

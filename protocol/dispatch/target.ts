@@ -4,7 +4,10 @@ export type AuditSubject = ({ tool: string } | { resource: string } | { prompt: 
   upstream?: string
 }
 
-/** The subject of a request, looked up once per call: the registered item, its name in the audit log, and the scopes a caller needs. */
+/**
+ * The subject of a request, looked up once per call: the registered item, its name in the audit log, and the scopes a
+ * caller needs.
+ */
 export interface Target<T = unknown> {
   readonly auditSubject?: AuditSubject
   /** Its name in the operator's options. */

@@ -21,7 +21,12 @@ export class HttpError extends Error {
   /** Set where the request was refused for its caller or a limit, not for its form. */
   refusal: RefusalReason | undefined = undefined
 
-  constructor (code: `PATCHBAY_${string}`, statusCode: number, message: string, { headers = {}, audit, isLogged = false }: HttpErrorDetails = {}) {
+  constructor (
+    code: `PATCHBAY_${string}`,
+    statusCode: number,
+    message: string,
+    { headers = {}, audit, isLogged = false }: HttpErrorDetails = {}
+  ) {
     super(message)
     this.code = code
     this.statusCode = statusCode

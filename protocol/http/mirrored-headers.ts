@@ -27,13 +27,19 @@ function message (headers: Headers, request: Request): void {
   if (headers['mcp-method'] === undefined) throw errors.headerMismatch(missingHeaders(headers, request))
   expect(headers, 'Mcp-Method', method)
   const source = NAME_SOURCE[method]
-  if (source !== undefined && typeof params[source] === 'string') expect(headers, 'Mcp-Name', params[source], decodeValue)
+  if (source !== undefined && typeof params[source] === 'string') {
+    expect(headers, 'Mcp-Name', params[source], decodeValue)
+  }
 }
 
 /** A sentence with all headers that a request needs and lacks, or an empty text. */
 export function missingHeaders (headers: Headers, { method, params }: Request): string {
   const source = NAME_SOURCE[method]
-  const needed = ['MCP-Protocol-Version', 'Mcp-Method', ...(source !== undefined && typeof params[source] === 'string' ? ['Mcp-Name'] : [])]
+  const needed = [
+    'MCP-Protocol-Version',
+    'Mcp-Method',
+    ...(source !== undefined && typeof params[source] === 'string' ? ['Mcp-Name'] : [])
+  ]
   return areMissing(needed.filter(name => headers[name.toLowerCase()] === undefined))
 }
 
@@ -57,7 +63,10 @@ function params (headers: Headers, mirrors: Mirror[], args: Params): void {
 }
 
 function missingMirrors (headers: Headers, mirrors: Mirror[], args: Params): string[] {
-  const lacking = mirrors.filter(({ header, path }) => (valueAt(args, path) ?? undefined) !== undefined && headers[header.toLowerCase()] === undefined)
+  const lacking = mirrors.filter(
+    ({ header, path }) =>
+      (valueAt(args, path) ?? undefined) !== undefined && headers[header.toLowerCase()] === undefined
+  )
   return lacking.map(({ header }) => header)
 }
 
@@ -74,7 +83,9 @@ export function mirrorMessage (method: string, params: Params): string[] {
 export function mirrorParams (mirrors: Mirror[], args: Params): Record<string, string> {
   return Object.fromEntries(mirrors.flatMap(({ header, path }) => {
     const value = valueAt(args, path)
-    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [[header, encodeValue(String(value))]] : []
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+      ? [[header, encodeValue(String(value))]]
+      : []
   }))
 }
 
@@ -84,7 +95,9 @@ export function mirrorsOf (schema: Schema): Mirror[] {
   collect(schema, [], mirrors)
   const names = mirrors.map(({ header }) => header.toLowerCase())
   if (new Set(names).size < names.length) throw new Error('two properties have the same x-mcp-header')
-  if (count(schema) > mirrors.length) throw new Error('x-mcp-header is only allowed on properties reached through "properties" alone')
+  if (count(schema) > mirrors.length) {
+    throw new Error('x-mcp-header is only allowed on properties reached through "properties" alone')
+  }
   return mirrors
 }
 
@@ -92,11 +105,17 @@ function collect (schema: unknown, path: string[], mirrors: Mirror[]): void {
   if (!isObject(schema)) return
   const name = schema['x-mcp-header']
   if (name !== undefined) {
-    if (typeof name !== 'string' || !TOKEN.test(name)) throw new Error(`x-mcp-header ${JSON.stringify(name)} is not a header name`)
-    if (!MIRRORED_TYPES.has(schema.type as string)) throw new Error(`x-mcp-header "${name}" needs a property of type string, integer or boolean`)
+    if (typeof name !== 'string' || !TOKEN.test(name)) {
+      throw new Error(`x-mcp-header ${JSON.stringify(name)} is not a header name`)
+    }
+    if (!MIRRORED_TYPES.has(schema.type as string)) {
+      throw new Error(`x-mcp-header "${name}" needs a property of type string, integer or boolean`)
+    }
     mirrors.push({ header: `Mcp-Param-${name}`, path })
   }
-  if (isObject(schema.properties)) for (const [key, inner] of Object.entries(schema.properties)) collect(inner, [...path, key], mirrors)
+  if (isObject(schema.properties)) {
+    for (const [key, inner] of Object.entries(schema.properties)) collect(inner, [...path, key], mirrors)
+  }
 }
 
 /**
@@ -129,7 +148,9 @@ function decodeValue (name: string, value: string | string[] | undefined): strin
   if (encoded === undefined) return raw
   const bytes = Buffer.from(encoded, 'base64')
   // Node's decoder skips what is not Base64, so only a faithful round trip counts.
-  if (bytes.toString('base64') !== encoded || !isUtf8(bytes)) throw errors.headerMismatch(`${name} is not valid Base64 of UTF-8`)
+  if (bytes.toString('base64') !== encoded || !isUtf8(bytes)) {
+    throw errors.headerMismatch(`${name} is not valid Base64 of UTF-8`)
+  }
   return bytes.toString('utf8')
 }
 
@@ -139,8 +160,11 @@ function encodeValue (text: string): string {
   return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
 }
 
-const valueAt = (args: Params, path: string[]): unknown => path.reduce<unknown>((at, key) => isObject(at) ? at[key] : undefined, args)
+const valueAt = (args: Params, path: string[]): unknown =>
+  path.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), args)
 
 function same (header: string, value: unknown): boolean {
-  return typeof value === 'number' ? /^-?\d+(\.0+)?$/.test(header) && Number(header) === value : header === String(value)
+  return typeof value === 'number'
+    ? /^-?\d+(\.0+)?$/.test(header) && Number(header) === value
+    : header === String(value)
 }

@@ -36,7 +36,12 @@ export function metadataPaths (resource: string, endpoint: string, hostPrefix = 
 
 /** The metadata document of RFC 9728. */
 export function metadataOf (resource: string, issuer: string, scopes: readonly string[]): object {
-  return { resource: canonicalResource(resource), authorization_servers: [issuer], scopes_supported: scopes, bearer_methods_supported: ['header'] }
+  return {
+    resource: canonicalResource(resource),
+    authorization_servers: [issuer],
+    scopes_supported: scopes,
+    bearer_methods_supported: ['header']
+  }
 }
 
 /** The server as a challenge names it. */
@@ -52,8 +57,16 @@ interface ChallengeDetails { error?: string | undefined, description?: string | 
 
 /** The value of `WWW-Authenticate`: one Bearer challenge (RFC 6750, RFC 9728). */
 export function challenge ({ realm, metadata }: Challenger, { error, description, scopes }: ChallengeDetails): string {
-  const parts = { realm: metadata === undefined ? realm : undefined, error, error_description: description, scope: scopes.join(' '), resource_metadata: metadata }
-  const params = Object.entries(parts).filter((part): part is [string, string] => part[1] !== undefined && part[1] !== '')
+  const parts = {
+    realm: metadata === undefined ? realm : undefined,
+    error,
+    error_description: description,
+    scope: scopes.join(' '),
+    resource_metadata: metadata
+  }
+  const params = Object.entries(parts).filter(
+    (part): part is [string, string] => part[1] !== undefined && part[1] !== ''
+  )
   return `Bearer ${params.map(([name, value]) => `${name}="${quotable(value)}"`).join(', ')}`
 }
 

@@ -2,8 +2,17 @@ import type { Channel, Headers } from '../wire/channel.js'
 
 /** The headers that proxies and content networks add to a request, besides `X-Forwarded-*`. */
 const NAMES = new Set([
-  'forwarded', 'via', 'x-real-ip', 'x-forwarded', 'x-client-ip', 'x-cluster-client-ip', 'x-original-forwarded-for', 'x-proxyuser-ip',
-  'cf-connecting-ip', 'fastly-client-ip', 'true-client-ip'
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-forwarded',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-original-forwarded-for',
+  'x-proxyuser-ip',
+  'cf-connecting-ip',
+  'fastly-client-ip',
+  'true-client-ip'
 ])
 
 /** True when a message on this channel came through a proxy, as the headers of its request or of its connection say. */

@@ -16,7 +16,12 @@ export interface Conversation {
 }
 
 /** Before any handshake: one and the same for all peers. */
-export const NO_CONVERSATION: Readonly<Conversation> = Object.freeze({ client: undefined, capabilities: Object.freeze({}), logLevel: 'warning', replaced: false })
+export const NO_CONVERSATION: Readonly<Conversation> = Object.freeze({
+  client: undefined,
+  capabilities: Object.freeze({}),
+  logLevel: 'warning',
+  replaced: false
+})
 
 /** Why a call of a conversation that is over cannot ask its client. */
 export const REINITIALIZED = 'it has sent initialize again since this request'

@@ -1,12 +1,18 @@
 import { hasExpired, type Identity } from '../wire/identity.js'
 
-/** The clock is read at least this often, in milliseconds, because it may be set; far below the longest delay of a timer. */
+/**
+ * The clock is read at least this often, in milliseconds, because it may be set; far below the longest delay of a
+ * timer.
+ */
 const CHECK_INTERVAL = 60_000
 
 /** The timers for each identity, as functions that set them again. */
 const waiting = new WeakMap<Identity, Set<() => void>>()
 
-/** Runs `expired` once, when the credential of an identity expires; never when it does not. Returns a function that stops waiting. */
+/**
+ * Runs `expired` once, when the credential of an identity expires; never when it does not. Returns a function that
+ * stops waiting.
+ */
 export function onExpiry (identity: Identity, expired: () => void): () => void {
   // Only a credential can expire or be revoked; an anonymous identity has none.
   if (identity.principal === undefined && identity.expires === undefined) return () => {}
@@ -19,7 +25,10 @@ export function onExpiry (identity: Identity, expired: () => void): () => void {
   const wait = () => {
     const { expires } = identity
     clearTimeout(timer)
-    timer = expires === undefined ? undefined : setTimeout(check, Math.min(Math.max(expires - Date.now(), 0), CHECK_INTERVAL)).unref()
+    timer =
+      expires === undefined
+        ? undefined
+        : setTimeout(check, Math.min(Math.max(expires - Date.now(), 0), CHECK_INTERVAL)).unref()
   }
   const stop = () => {
     clearTimeout(timer)

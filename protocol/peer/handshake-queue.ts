@@ -24,10 +24,16 @@ export class HandshakeQueue {
   }
 }
 
-/** False for a response, and for the cancellation of a call in flight: they belong to what was sent before `initialize`. */
+/**
+ * False for a response, and for the cancellation of a call in flight: they belong to what was sent before `initialize`.
+ */
 export function mustQueue (incoming: Incoming, inbound: Pick<InFlight, 'has'>): boolean {
   if (incoming.kind === 'response') return false
-  return incoming.kind !== 'notification' || incoming.method !== 'notifications/cancelled' || !inbound.has(incoming.params['requestId'] as Id)
+  return (
+    incoming.kind !== 'notification' ||
+    incoming.method !== 'notifications/cancelled' ||
+    !inbound.has(incoming.params['requestId'] as Id)
+  )
 }
 
 function sizeOf (incoming: Incoming): number {

@@ -17,8 +17,9 @@ export interface InFlightCall {
 const RENEWAL = 64
 
 /**
- * The calls of one peer that are not answered yet, by id. Most peers have one at a time, which needs no Map. A Map is copied now and
- * then, for the reason that lib/recycled.ts gives: V8 would keep answered calls reachable through its outgrown hash tables.
+ * The calls of one peer that are not answered yet, by id. Most peers have one at a time, which needs no Map. A Map is
+ * copied now and then, for the reason that lib/recycled.ts gives: V8 would keep answered calls reachable through its
+ * outgrown hash tables.
  */
 export class InFlight {
   #one: InFlightCall | undefined

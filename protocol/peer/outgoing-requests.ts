@@ -9,7 +9,9 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined
   /** Takes it back like `signal`, for requests that are sent for every call. */
   readonly cancellation?: Cancellation | undefined
-  /** Makes the error that the request rejects with when it is answered with one; an `McpError` of that code when absent. */
+  /**
+   * Makes the error that the request rejects with when it is answered with one; an `McpError` of that code when absent.
+   */
   readonly toError?: ((error: WireError) => Error) | undefined
 }
 
@@ -42,7 +44,10 @@ export class OutgoingRequests<O extends RequestOptions = RequestOptions> {
   readonly #pending = new RecycledMap<Id, OutgoingRequest<O>>()
   #lastId = 0
 
-  /** `idPrefix` is put before the ids, where an earlier process may have used the plain ones. `onSettled` is called when a request is answered, cancelled or given up. */
+  /**
+   * `idPrefix` is put before the ids, where an earlier process may have used the plain ones. `onSettled` is called when
+   * a request is answered, cancelled or given up.
+   */
   constructor (idPrefix?: string, onSettled?: (request: OutgoingRequest<O>, isCancelled: boolean) => void) {
     this.#idPrefix = idPrefix
     this.#onSettled = onSettled
@@ -85,7 +90,10 @@ export class OutgoingRequests<O extends RequestOptions = RequestOptions> {
     })
   }
 
-  /** Takes an answer. One to a request that is not pending is ignored, with false: it crossed our cancellation on the wire. */
+  /**
+   * Takes an answer. One to a request that is not pending is ignored, with false: it crossed our cancellation on the
+   * wire.
+   */
   settle ({ id, result, error }: Response): boolean {
     const request = id === undefined ? undefined : this.#take(id)
     if (request === undefined) return false

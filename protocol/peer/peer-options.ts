@@ -9,7 +9,10 @@ export interface PeerOptions {
   transport?: Transport
   /** Where messages outside any call go; absent while the client has no stream open. */
   channel?: Channel
-  /** The revision where no `initialize` is needed: a stateful one unless a request describes itself, or a stateless one, for requests that all have to. */
+  /**
+   * The revision where no `initialize` is needed: a stateful one unless a request describes itself, or a stateless one,
+   * for requests that all have to.
+   */
   revision?: Revision
   /** Headers that must agree with the message; absent where there are none. */
   headers?: Headers
@@ -17,7 +20,10 @@ export interface PeerOptions {
   identity?: Identity
   /** The view that the client chose by the URL it connected to; absent where it sees the whole gateway. */
   view?: string | undefined
-  /** The part that the requests of one HTTP connection have in common; absent where the peer itself is the connection or a session. */
+  /**
+   * The part that the requests of one HTTP connection have in common; absent where the peer itself is the connection or
+   * a session.
+   */
   connection?: object
   /** Put before the ids of our own requests, where an earlier process may have used the plain ones. */
   requestIdPrefix?: string

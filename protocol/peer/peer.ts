@@ -13,10 +13,19 @@ import { OutgoingRequests, type ChannelOf, type RequestOptions } from './outgoin
 import type { Implementation, Revision } from '../revisions/revision.js'
 import { SubscribedUris } from './subscribed-uris.js'
 
-/** Shared by all peers without subscriptions or calls, to save memory: every stateless request has a peer, and thousands may be idle. */
-const NONE = { subscriptions: new Set() as ReadonlySet<string>, calls: new InFlight() as Pick<InFlight, 'size' | 'bytes' | 'has' | 'get' | 'all'> }
+/**
+ * Shared by all peers without subscriptions or calls, to save memory: every stateless request has a peer, and thousands
+ * may be idle.
+ */
+const NONE = {
+  subscriptions: new Set() as ReadonlySet<string>,
+  calls: new InFlight() as Pick<InFlight, 'size' | 'bytes' | 'has' | 'get' | 'all'>
+}
 
-/** The other end of a connection, session or single request: what was agreed with it, and the requests in flight in both directions. */
+/**
+ * The other end of a connection, session or single request: what was agreed with it, and the requests in flight in both
+ * directions.
+ */
 export class Peer {
   readonly transport: Transport
   channel: Channel | undefined
@@ -34,14 +43,17 @@ export class Peer {
   initialized = false
   /** Messages that came while an earlier `initialize` is being answered; undefined when none is. */
   handshakeQueue: HandshakeQueue | undefined
-  /** True when what was agreed with the peer has changed since its session was last stored; subscriptions have their own mark. */
+  /**
+   * True when what was agreed with the peer has changed since its session was last stored; subscriptions have their own
+   * mark.
+   */
   dirty = false
   closed = false
   /** When it connected, in milliseconds since 1970; undefined for a request that stands for itself. */
   connectedAt: number | undefined
   /**
-   * Passes on what the client sent about a request that is not here; undefined where no other node can have it. Gives a promise for an answer, which
-   * rejects when that cannot be passed on.
+   * Passes on what the client sent about a request that is not here; undefined where no other node can have it. Gives a
+   * promise for an answer, which rejects when that cannot be passed on.
    */
   forward: ((message: Response | Notification) => Promise<void> | undefined) | undefined
   readonly #requestIdPrefix: string | undefined
@@ -107,17 +119,29 @@ export class Peer {
     return this.#inbound ?? NONE.calls
   }
 
-  /** Handles a handshake. Calls in flight keep the earlier conversation; their requests to the client fail, because the new client must not answer them. */
+  /**
+   * Handles a handshake. Calls in flight keep the earlier conversation; their requests to the client fail, because the
+   * new client must not answer them.
+   */
   open (revision: Revision, client: Implementation | undefined, capabilities: Record<string, unknown>): void {
     if (this.initialized) this.#own.replaced = true
     this.#outgoing?.rejectAll(method => errors.cannotAsk(method, REINITIALIZED))
-    this.#conversation = { client, capabilities, logLevel: this.initialized ? NO_CONVERSATION.logLevel : this.logLevel, replaced: false, openedAt: now() }
+    this.#conversation = {
+      client,
+      capabilities,
+      logLevel: this.initialized ? NO_CONVERSATION.logLevel : this.logLevel,
+      replaced: false,
+      openedAt: now()
+    }
     this.revision = revision
     this.initialized = true
     this.dirty = true
   }
 
-  /** Queues what the client sends from now on until its `initialize` is answered, however long a gate or middleware takes. */
+  /**
+   * Queues what the client sends from now on until its `initialize` is answered, however long a gate or middleware
+   * takes.
+   */
   queueUntil (answered: Promise<void>): void {
     const queue = this.handshakeQueue = new HandshakeQueue()
     const flush = (): void => {
@@ -161,8 +185,16 @@ export class Peer {
     this.channel?.emit(encodeNotification(method, params), method)
   }
 
-  /** Sends the other end a request; settles with its answer, or rejects when the signal aborts or the peer closes. The channel may depend on the id. */
-  request (method: string, params: object | undefined, channel: Channel | ChannelOf, options: RequestOptions = {}): Promise<unknown> {
+  /**
+   * Sends the other end a request; settles with its answer, or rejects when the signal aborts or the peer closes. The
+   * channel may depend on the id.
+   */
+  request (
+    method: string,
+    params: object | undefined,
+    channel: Channel | ChannelOf,
+    options: RequestOptions = {}
+  ): Promise<unknown> {
     if (this.closed || this.#draining) return Promise.reject(errors.closing())
     this.#outgoing ??= new OutgoingRequests(this.#requestIdPrefix)
     return this.#outgoing.send(method, params, channel, options)
@@ -183,7 +215,10 @@ export class Peer {
     this.#outgoing?.rejectAll(() => error)
   }
 
-  /** Runs `listener` when the server shuts down, before calls in flight are waited for; returns a function that removes it. */
+  /**
+   * Runs `listener` when the server shuts down, before calls in flight are waited for; returns a function that removes
+   * it.
+   */
   onDrain (listener: () => void): () => void {
     if (this.#draining) listener()
     this.#drainListeners ??= new Set()
@@ -196,7 +231,10 @@ export class Peer {
     return addTo(this.#closeListeners, listener)
   }
 
-  /** Ends long-lived calls with their response, rejects our requests, and waits for the calls in flight, which fail after the grace period. */
+  /**
+   * Ends long-lived calls with their response, rejects our requests, and waits for the calls in flight, which fail
+   * after the grace period.
+   */
   async drain (graceMs: number, report: Report = () => {}): Promise<void> {
     this.#draining = true
     callEach(this.#drainListeners ?? [], report)

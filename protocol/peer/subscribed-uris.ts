@@ -1,4 +1,7 @@
-/** The URIs one client is subscribed to, how long they are together, and what has changed in them since its session was kept. */
+/**
+ * The URIs one client is subscribed to, how long they are together, and what has changed in them since its session was
+ * kept.
+ */
 export class SubscribedUris {
   readonly uris = new Set<string>()
   /** How many characters all of them have. */
@@ -23,7 +26,10 @@ export class SubscribedUris {
     return changes
   }
 
-  /** Marks changes that could not be stored as changed again. The present state counts, as a later change of the same URI may have been stored meanwhile. */
+  /**
+   * Marks changes that could not be stored as changed again. The present state counts, as a later change of the same
+   * URI may have been stored meanwhile.
+   */
   restoreChanges (changes: Map<string, boolean>): void {
     for (const uri of changes.keys()) this.#changes.set(uri, this.uris.has(uri))
   }

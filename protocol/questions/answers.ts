@@ -17,7 +17,10 @@ export function formOf (schema: object | undefined): { requestedSchema?: Schema 
  * The answer to a form, with its content as the schema of the form parses it; a client may leave out an empty one.
  * Throws invalid params when the schema refuses it.
  */
-export function parseForm ({ requestedSchema: schema, url }: { requestedSchema?: object | undefined, url?: string | undefined }, answer: ElicitAnswer): Awaitable<ElicitAnswer> {
+export function parseForm (
+  { requestedSchema: schema, url }: { requestedSchema?: object | undefined; url?: string | undefined },
+  answer: ElicitAnswer
+): Awaitable<ElicitAnswer> {
   if (answer.action !== 'accept' || url !== undefined) return answer
   if (!isStandardSchema(schema)) return answer.content === undefined ? { ...answer, content: {} } : answer
   const parse = parserOf(schema, ({ text }) => errors.badAnswer('elicitation/create', text))

@@ -63,7 +63,9 @@ export class ClientRequests {
     this.#sealer = sealer
     this.#observer = observer
     this.deferred = new DeferredQuestions(call.trace, observer)
-    const { answers, once, carried } = call.revision.stateless ? readRounds(sealer, call.method, call.params, call.principal) : NO_ROUNDS
+    const { answers, once, carried } = call.revision.stateless
+      ? readRounds(sealer, call.method, call.params, call.principal)
+      : NO_ROUNDS
     this.#given = answers
     this.carried = carried
     this.#rounds = { answers: {}, once: { ...once } }
@@ -75,7 +77,9 @@ export class ClientRequests {
 
   /** Settles with all answers, by key. */
   async ask (requests: Record<string, ClientRequest>): Promise<Record<string, unknown>> {
-    if (!this.#call.revision.mayRequestInput(this.#call.method)) throw new Error(`${this.#call.method} cannot ask the client`)
+    if (!this.#call.revision.mayRequestInput(this.#call.method)) {
+      throw new Error(`${this.#call.method} cannot ask the client`)
+    }
     for (const request of Object.values(requests)) this.#require(request)
     return this.#call.revision.stateless ? this.#replay(requests) : await this.#send(requests)
   }
@@ -91,7 +95,11 @@ export class ClientRequests {
     const offs = ends.map(end => onAbort(end, () => own.abort(end.reason)))
     if (signal.aborted) own.abort(signal.reason)
     try {
-      return await this.#await(request.method, own.signal, sendFor(this.#call, request.method, wire, { signal: own.signal }))
+      return await this.#await(
+        request.method,
+        own.signal,
+        sendFor(this.#call, request.method, wire, { signal: own.signal })
+      )
     } finally {
       for (const off of offs) off()
     }
@@ -155,7 +163,9 @@ export class ClientRequests {
     const obstacle = this.#obstacle(request)
     if (obstacle === undefined) return
     const { method, params } = request
-    throw this.#call.revision.stateless ? errors.missingCapability(this.#kinds(method).needs(params)) : errors.cannotAsk(method, obstacle)
+    throw this.#call.revision.stateless
+      ? errors.missingCapability(this.#kinds(method).needs(params))
+      : errors.cannotAsk(method, obstacle)
   }
 
   async #send (requests: Record<string, ClientRequest>): Promise<Record<string, unknown>> {
@@ -163,7 +173,14 @@ export class ClientRequests {
     const { signal } = this.#controller ??= createAbortController()
     const answers = await Promise.all(Object.entries(requests).map(async ([key, { method, params }]) => {
       const kind = this.#kinds(method)
-      const answer = await this.#await(method, signal, sendFor(this.#call, method, kind.params(params, revision), { signal, toError: error => errors.clientFailed(method, error) }))
+      const answer = await this.#await(
+        method,
+        signal,
+        sendFor(this.#call, method, kind.params(params, revision), {
+          signal,
+          toError: error => errors.clientFailed(method, error)
+        })
+      )
       return [key, kind.answer(answer, params, revision)] as const
     }))
     return Object.fromEntries(answers)
@@ -194,7 +211,9 @@ export class ClientRequests {
         this.#rounds.answers[key] = this.#given[key]
       }
     }
-    if (Object.keys(requests).some(key => this.#pending.has(key))) throw new InputRequired('the client has to be asked first')
+    if (Object.keys(requests).some(key => this.#pending.has(key))) {
+      throw new InputRequired('the client has to be asked first')
+    }
     return answers
   }
 

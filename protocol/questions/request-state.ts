@@ -22,12 +22,26 @@ export interface Rounds {
 export function readRounds (sealer: Sealer, method: string, params: Params, principal: string | undefined): Rounds {
   const { inputResponses = {}, requestState } = params
   if (!isObject(inputResponses)) throw errors.invalidParams('inputResponses must be an object')
-  const earlier: Rounds = requestState === undefined ? { answers: {}, once: {} } : open(sealer, requestState, binding(method, params, principal))
-  return { answers: { ...earlier.answers, ...inputResponses }, once: earlier.once, ...(earlier.carried === undefined ? {} : { carried: earlier.carried }) }
+  const earlier: Rounds =
+    requestState === undefined
+      ? { answers: {}, once: {} }
+      : open(sealer, requestState, binding(method, params, principal))
+  return {
+    answers: { ...earlier.answers, ...inputResponses },
+    once: earlier.once,
+    ...(earlier.carried === undefined ? {} : { carried: earlier.carried })
+  }
 }
 
 /** The state for the next round; it is accepted for `lifetime` milliseconds. */
-export function writeRounds (sealer: Sealer, method: string, params: Params, principal: string | undefined, rounds: Rounds, lifetime = LIFETIME_MS): string {
+export function writeRounds (
+  sealer: Sealer,
+  method: string,
+  params: Params,
+  principal: string | undefined,
+  rounds: Rounds,
+  lifetime = LIFETIME_MS
+): string {
   return sealer.seal(PURPOSE, { ...rounds, bound: binding(method, params, principal), expires: Date.now() + lifetime })
 }
 
@@ -41,7 +55,10 @@ export function binding (method: string, params: Params, principal: string | und
 }
 
 function open (sealer: Sealer, token: unknown, bound: string): Rounds {
-  const state = typeof token === 'string' ? sealer.open(PURPOSE, token) as Rounds & { bound: string, expires: number } | undefined : undefined
+  const state =
+    typeof token === 'string'
+      ? (sealer.open(PURPOSE, token) as (Rounds & { bound: string; expires: number }) | undefined)
+      : undefined
   if (state === undefined || state.bound !== bound) throw errors.stateRefused('was not issued for this request')
   if (state.expires < Date.now()) throw errors.stateRefused('has expired; send the request again without it')
   return state

@@ -14,8 +14,11 @@ export const NO_CAPABILITIES = Object.freeze({})
 export const isModernCode = (code: number): boolean => MODERN_CODES.has(code)
 
 /** The params of our own `initialize`: it asks for that version, or for the newest revision with a handshake. */
-export const initializeParams = (clientInfo: Implementation, capabilities: object, version: string = newestStateful.version): Params =>
-  ({ protocolVersion: version, capabilities, clientInfo })
+export const initializeParams = (
+  clientInfo: Implementation,
+  capabilities: object,
+  version: string = newestStateful.version
+): Params => ({ protocolVersion: version, capabilities, clientInfo })
 
 /** The revision that the result of our `initialize` names; undefined for one that we do not speak after a handshake. */
 export function negotiateRevision ({ protocolVersion }: Params): Revision | undefined {
@@ -29,7 +32,8 @@ export const findModern = (versions: unknown): Revision | undefined =>
 
 /** True when a server lists a version that begins with `initialize`. */
 export const supportsHandshake = (versions: unknown): boolean =>
-  Array.isArray(versions) && versions.some(version => typeof version === 'string' && revisionNamed(version)?.stateless === false)
+  Array.isArray(versions) &&
+  versions.some(version => typeof version === 'string' && revisionNamed(version)?.stateless === false)
 
 /** The members of `_meta` that say who we are, in each of our requests in a revision without a handshake. */
 export const selfDescription = (clientInfo: Implementation, capabilities: object = NO_CAPABILITIES): Params =>
@@ -40,4 +44,5 @@ export const encodeSelf = (clientInfo: Implementation): string =>
   `${JSON.stringify({ [META.version]: modern.version, [META.clientInfo]: clientInfo }).slice(0, -1)},"${META.capabilities}":`
 
 /** The revision that the params of a request name in their `_meta`; undefined for other requests. */
-export const revisionDescribedBy = (params: Params): Revision | undefined => Object.hasOwn(metaOf(params), META.version) ? modern : undefined
+export const revisionDescribedBy = (params: Params): Revision | undefined =>
+  Object.hasOwn(metaOf(params), META.version) ? modern : undefined

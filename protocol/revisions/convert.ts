@@ -24,7 +24,9 @@ function definition (item: Definition, features: Features): Definition {
   if (!features.icons) delete out.icons
   if (!features.toolAnnotations && isTool) delete out.annotations
   if (!hasOutput(out.outputSchema, features)) delete out.outputSchema
-  if (Array.isArray(out.arguments)) out.arguments = out.arguments.map((argument: Definition) => definition(argument, features))
+  if (Array.isArray(out.arguments)) {
+    out.arguments = out.arguments.map((argument: Definition) => definition(argument, features))
+  }
   return out
 }
 
@@ -50,7 +52,11 @@ function contents (parts: ResourceContents[], features: Features): ResourceConte
 }
 
 function callResult (result: CallToolResult, features: Features): CallToolResult {
-  if (features.titles && features.audio && (result.structuredContent === undefined || fits(result.structuredContent, features))) return result
+  if (
+    features.titles &&
+    features.audio &&
+    (result.structuredContent === undefined || fits(result.structuredContent, features))
+  ) { return result }
   const { content: blocks, structuredContent, _meta, ...rest } = result
   return {
     content: blocks.map(block => content(block, features)),
@@ -68,7 +74,9 @@ function sampling (params: Definition, features: Features): Definition {
 
 /** A message for each block: revisions without tools have one in a message. */
 function separate (message: unknown): unknown[] {
-  return isObject(message) && Array.isArray(message.content) ? message.content.map(block => ({ ...message, content: block as unknown })) : [message]
+  return isObject(message) && Array.isArray(message.content)
+    ? message.content.map(block => ({ ...message, content: block as unknown }))
+    : [message]
 }
 
 function progress (params: object, message: string | undefined, features: Features): object {
@@ -79,7 +87,11 @@ function plain (block: ContentBlock): ContentBlock {
   const { _meta, ...rest } = block
   // A block of an upstream may lack members that the types promise.
   const inner = rest.type === 'resource' && isObject(rest.resource) ? { resource: withoutMeta(rest.resource) } : {}
-  return { ...rest, ...inner, ...(!isObject(rest.annotations) ? {} : { annotations: early(rest.annotations) }) } as ContentBlock
+  return {
+    ...rest,
+    ...inner,
+    ...(!isObject(rest.annotations) ? {} : { annotations: early(rest.annotations) })
+  } as ContentBlock
 }
 
 function withoutMeta ({ _meta, ...rest }: ResourceContents): ResourceContents {

@@ -13,14 +13,22 @@ function isKnown ({ url }: Field, features: Features): boolean {
 }
 
 function params ({ message, url, requestedSchema }: Field, features: Features): Field {
-  if (url !== undefined) return { mode: 'url', message, url, ...(features.elicitationIds ? { elicitationId: randomUUID() } : {}) }
+  if (url !== undefined) {
+    return { mode: 'url', message, url, ...(features.elicitationIds ? { elicitationId: randomUUID() } : {}) }
+  }
   if (features.elicitation === 'url') return { mode: 'form', message, requestedSchema: formSchema(requestedSchema) }
   return { message, requestedSchema: mapFields(requestedSchema, early) }
 }
 
 /** The params of a question that another server wrote: what this revision does not change stays as it is. */
 function relay ({ elicitationId, mode, ...rest }: Field, features: Features): Field {
-  if (rest.url !== undefined) return { mode: 'url', ...rest, ...(features.elicitationIds ? { elicitationId: elicitationId ?? randomUUID() } : {}) }
+  if (rest.url !== undefined) {
+    return {
+      mode: 'url',
+      ...rest,
+      ...(features.elicitationIds ? { elicitationId: elicitationId ?? randomUUID() } : {})
+    }
+  }
   if (features.elicitation === 'url') return { mode: mode ?? 'form', ...rest }
   return { ...rest, requestedSchema: mapFields(rest.requestedSchema, early) }
 }
@@ -31,7 +39,12 @@ function answer (given: ElicitAnswer, requestedSchema: object | undefined, featu
   const content = { ...given.content }
   for (const [name, field] of Object.entries(fieldsOf(requestedSchema))) {
     const value = content[name]
-    if (field.type === 'array' && typeof value === 'string') content[name] = value.split(',').map(part => part.trim()).filter(Boolean)
+    if (field.type === 'array' && typeof value === 'string') {
+      content[name] = value
+        .split(',')
+        .map(part => part.trim())
+        .filter(Boolean)
+    }
   }
   return { ...given, content }
 }
@@ -40,10 +53,20 @@ function answer (given: ElicitAnswer, requestedSchema: object | undefined, featu
 function early (field: Field): Field {
   const { default: preset, oneOf, items, minItems, maxItems, uniqueItems, ...rest } = field
   if (field.type === 'boolean') return field
-  if (Array.isArray(oneOf)) return { ...rest, enum: oneOf.map(choice => (choice as Field).const), enumNames: oneOf.map(choice => (choice as Field).title) }
+  if (Array.isArray(oneOf)) {
+    return {
+      ...rest,
+      enum: oneOf.map(choice => (choice as Field).const),
+      enumNames: oneOf.map(choice => (choice as Field).title)
+    }
+  }
   if (field.type !== 'array') return rest
   const choices = choicesOf(items).join(', ')
-  return { ...rest, type: 'string', description: [rest.description, `Several of these, separated by commas: ${choices}`].filter(Boolean).join('. ') }
+  return {
+    ...rest,
+    type: 'string',
+    description: [rest.description, `Several of these, separated by commas: ${choices}`].filter(Boolean).join('. ')
+  }
 }
 
 function choicesOf (items: unknown): unknown[] {
@@ -59,7 +82,12 @@ function mapFields (schema: unknown, change: (field: Field) => Field): Field {
 /** TypeBox puts more on an object than a form may have. */
 function formSchema (schema: unknown): Field {
   const { $schema, type = 'object', properties = {}, required } = isObject(schema) ? schema : {}
-  return { ...($schema === undefined ? {} : { $schema }), type, properties, ...(required === undefined ? {} : { required }) }
+  return {
+    ...($schema === undefined ? {} : { $schema }),
+    type,
+    properties,
+    ...(required === undefined ? {} : { required })
+  }
 }
 
 function fieldsOf (schema: unknown): Record<string, Field> {

@@ -24,7 +24,10 @@ function callResult (result: Result, revision: Revision): Result {
   const keeps = structuredContent !== undefined && convert.fits(structuredContent, features)
   const blocks = Array.isArray(content) ? content.map(block => convertBlock(block, features)) : content
   // Without this the client would get nothing of a result that is structured only.
-  const shown = !keeps && structuredContent !== undefined && Array.isArray(blocks) && blocks.length === 0 ? [text(JSON.stringify(structuredContent))] : blocks
+  const shown =
+    !keeps && structuredContent !== undefined && Array.isArray(blocks) && blocks.length === 0
+      ? [text(JSON.stringify(structuredContent))]
+      : blocks
   return { ...rest, ...(shown === undefined ? {} : { content: shown }), ...(keeps ? { structuredContent } : {}) }
 }
 
@@ -32,7 +35,12 @@ function promptResult (result: Result, revision: Revision): Result {
   const out = anyResult(result, revision)
   const { messages } = out
   if (isSayable(revision.features) || !Array.isArray(messages)) return out
-  return { ...out, messages: messages.map((message: unknown) => isObject(message) ? { ...message, content: convertBlock(message.content, revision.features) } : message) }
+  return {
+    ...out,
+    messages: messages.map((message: unknown) =>
+      isObject(message) ? { ...message, content: convertBlock(message.content, revision.features) } : message
+    )
+  }
 }
 
 /** `limit` is the most that the client may be allowed to keep. */
@@ -40,7 +48,10 @@ function readResult (result: Result, revision: Revision, limit: CacheHints): Res
   const out = anyResult(result, revision)
   if (isQuestion(out)) return out
   const { ttlMs, cacheScope, contents, ...rest } = out
-  const parts = Array.isArray(contents) && contents.every(isObject) ? convert.contents(contents as unknown as ResourceContents[], revision.features) : contents
+  const parts =
+    Array.isArray(contents) && contents.every(isObject)
+      ? convert.contents(contents as unknown as ResourceContents[], revision.features)
+      : contents
   return revision.cached({ contents: parts, ...rest }, leastHints(hintsOf(out) ?? NO_HINTS, limit))
 }
 

@@ -7,7 +7,13 @@ const REMOVED = new Set(['initialize', 'ping', 'logging/setLevel', 'resources/su
 
 /** Only `tools/call`, `prompts/get` and `resources/read` of the specification may be answered with questions. */
 const PLAIN_ANSWERS = new Set([
-  'server/discover', 'subscriptions/listen', 'completion/complete', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'
+  'server/discover',
+  'subscriptions/listen',
+  'completion/complete',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list'
 ])
 
 /** The revision without a handshake: each request carries its version and capabilities in `_meta`. */

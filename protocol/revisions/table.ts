@@ -44,4 +44,5 @@ export function statelessRevision (version: string): Revision {
 }
 
 /** True for a header that names a revision without a handshake. */
-export const isModern = (version: unknown): boolean => typeof version === 'string' && known.get(version)?.stateless === true
+export const isModern = (version: unknown): boolean =>
+  typeof version === 'string' && known.get(version)?.stateless === true

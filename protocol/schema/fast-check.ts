@@ -15,7 +15,12 @@ export function fastCheck (schema: unknown, depth = 0): Fits | undefined {
   if (!isObject(schema) || depth > DEEPEST) return undefined
   const parts: Fits[] = []
   for (const [keyword, given] of Object.entries(schema)) {
-    const part = given === undefined ? undefined : keyword.startsWith('x-') ? anything : KEYWORDS[keyword]?.(given, depth + 1, schema)
+    const part =
+      given === undefined
+        ? undefined
+        : keyword.startsWith('x-')
+          ? anything
+          : KEYWORDS[keyword]?.(given, depth + 1, schema)
     if (part === undefined) return undefined
     if (part !== anything) parts.push(part)
   }
@@ -41,8 +46,10 @@ type Keyword = (given: unknown, depth: number, schema: Json) => Fits | undefined
 const note = (type: string): Keyword => given => TYPES[type]?.(given) === true ? anything : undefined
 
 /** Judges values of one type only, as nearly all keywords do. */
-const forType = <T>(is: (value: unknown) => boolean, fits: (value: T, limit: number) => boolean, limits: Fits = isCount): Keyword =>
-  limit => limits(limit) ? value => !is(value) || fits(value as T, limit as number) : undefined
+const forType =
+  <T>(is: (value: unknown) => boolean, fits: (value: T, limit: number) => boolean, limits: Fits = isCount): Keyword =>
+    limit =>
+      limits(limit) ? value => !is(value) || fits(value as T, limit as number) : undefined
 
 const isCount: Fits = value => Number.isInteger(value) && value as number >= 0
 const isString = (value: unknown): boolean => typeof value === 'string'
@@ -85,7 +92,9 @@ const KEYWORDS: Record<string, Keyword> = {
   maxItems: forType<unknown[]>(Array.isArray, (value, most) => value.length <= most),
   uniqueItems: given => {
     if (given === false) return anything
-    return given === true ? value => !Array.isArray(value) || (value.every(isSimple) && new Set(value).size === value.length) : undefined
+    return given === true
+      ? value => !Array.isArray(value) || (value.every(isSimple) && new Set(value).size === value.length)
+      : undefined
   },
   items: (given, depth) => {
     const item = fastCheck(given, depth)
@@ -99,7 +108,9 @@ const KEYWORDS: Record<string, Keyword> = {
     })
   },
   properties: (given, depth) => {
-    const members = compileNamed(given, depth)?.filter(([, fits]) => fits !== anything).map(([name, fits]) => ({ name, fits }))
+    const members = compileNamed(given, depth)
+      ?.filter(([, fits]) => fits !== anything)
+      .map(([name, fits]) => ({ name, fits }))
     return members && object(value => {
       for (const { name, fits } of members) if (value[name] !== undefined && !fits(value[name])) return false
       return true
@@ -110,14 +121,20 @@ const KEYWORDS: Record<string, Keyword> = {
     if (members === undefined || members.some(([pattern]) => pattern === undefined)) return undefined
     const picky = members.filter(([, fits]) => fits !== anything)
     if (picky.length === 0) return anything
-    return object(value => Object.keys(value).every(name => picky.every(([pattern, fits]) => !pattern?.test(name) || fits(value[name]))))
+    return object(value =>
+      Object.keys(value).every(name => picky.every(([pattern, fits]) => !pattern?.test(name) || fits(value[name])))
+    )
   },
   additionalProperties: (given, depth, { properties, patternProperties }) => {
     const rest = given === false ? nothing : fastCheck(given, depth)
     if (rest === undefined || rest === anything) return rest
     const known = new Set(Object.keys(isObject(properties) ? properties : {}))
     const patterns = Object.keys(isObject(patternProperties) ? patternProperties : {}).map(regular)
-    return object(value => Object.keys(value).every(name => known.has(name) || patterns.some(pattern => pattern?.test(name)) || rest(value[name])))
+    return object(value =>
+      Object.keys(value).every(
+        name => known.has(name) || patterns.some(pattern => pattern?.test(name)) || rest(value[name])
+      )
+    )
   }
 }
 
@@ -125,9 +142,11 @@ const object = (fits: (value: Json) => boolean): Fits => value => !isObject(valu
 
 const nothing: Fits = () => false
 
-const isSimple: Fits = value => value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+const isSimple: Fits = value =>
+  value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 
-const typeOf = (name: unknown): Fits | undefined => typeof name === 'string' && Object.hasOwn(TYPES, name) ? TYPES[name] : undefined
+const typeOf = (name: unknown): Fits | undefined =>
+  typeof name === 'string' && Object.hasOwn(TYPES, name) ? TYPES[name] : undefined
 
 const isSet = (list: unknown[]): boolean => list.length > 0 && new Set(list).size === list.length
 

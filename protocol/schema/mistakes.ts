@@ -8,7 +8,13 @@ export interface Wrong { readonly text: string, readonly mistakes: readonly Mist
 export interface DescribedMistake extends Mistake { readonly sentence: string }
 
 /** An error as Ajv gives it. Its own type would be part of the types of this package, which does not bring Ajv. */
-interface AjvError { instancePath: string, keyword: string, params: Record<string, unknown>, schemaPath: string, message?: string }
+interface AjvError {
+  instancePath: string
+  keyword: string
+  params: Record<string, unknown>
+  schemaPath: string
+  message?: string
+}
 
 /** How many mistakes of one value are listed, how long their sentences are together, and how many are looked at. */
 const MOST_LISTED = 20
@@ -75,7 +81,11 @@ export function readAjvError (error: AjvError, schema: object): DescribedMistake
   const where = shorten(instancePath.slice(1)).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   if (keyword === 'required') {
     const missing = String(params.missingProperty)
-    return { path: shorten(instancePath + segment(missing)), message: 'is missing', sentence: `${where === '' ? '' : `${where}: `}"${missing}" is missing` }
+    return {
+      path: shorten(instancePath + segment(missing)),
+      message: 'is missing',
+      sentence: `${where === '' ? '' : `${where}: `}"${missing}" is missing`
+    }
   }
   const message = `${messageOf(error, schema)}${detail(keyword, params)}`
   return { path: shorten(instancePath), message, sentence: `${where === '' ? 'it' : where} ${message}` }
@@ -93,14 +103,22 @@ function messageOf ({ keyword, message = 'does not fit', schemaPath }: AjvError,
 
 /** Finds the value that a JSON pointer in a URI fragment leads to, such as `#/properties/a/format`. */
 function memberAt (schema: unknown, pointer: string): unknown {
-  const names = pointer.split('/').slice(1).map(name => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'))
-  return names.reduce<unknown>((value, name) => isObject(value) || Array.isArray(value) ? Reflect.get(value, name) : undefined, schema)
+  const names = pointer
+    .split('/')
+    .slice(1)
+    .map(name => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'))
+  return names.reduce<unknown>(
+    (value, name) => (isObject(value) || Array.isArray(value) ? Reflect.get(value, name) : undefined),
+    schema
+  )
 }
 
 // Ajv's own words leave out the part that a person needs most.
 function detail (keyword: string, params: Record<string, unknown>): string {
   if (keyword === 'additionalProperties') return `: "${shorten(String(params.additionalProperty))}"`
   if (keyword === 'unevaluatedProperties') return `: "${shorten(String(params.unevaluatedProperty))}"`
-  if (keyword === 'enum') return `: ${(params.allowedValues as unknown[]).map(value => JSON.stringify(value)).join(', ')}`
+  if (keyword === 'enum') {
+    return `: ${(params.allowedValues as unknown[]).map(value => JSON.stringify(value)).join(', ')}`
+  }
   return keyword === 'const' ? `: ${JSON.stringify(params.allowedValue)}` : ''
 }

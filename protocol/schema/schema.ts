@@ -3,7 +3,15 @@ import type { Ajv as AjvClass, ValidateFunction } from 'ajv'
 import { fastCheck } from './fast-check.js'
 import { loadAjv, type Dialect } from './load-ajv.js'
 import { isSmall, listMistakes, readAjvError, type Wrong } from './mistakes.js'
-import { describeStandard, isStandardSchema, refuseLookalike, type InferInput, type InferOutput, type Side, type StandardSchema } from './standard-schema.js'
+import {
+  describeStandard,
+  isStandardSchema,
+  refuseLookalike,
+  type InferInput,
+  type InferOutput,
+  type Side,
+  type StandardSchema
+} from './standard-schema.js'
 
 /** JSON Schema, as TypeBox or written by hand. */
 export type Schema = TSchema | Record<string, unknown>
@@ -12,10 +20,18 @@ export type Schema = TSchema | Record<string, unknown>
 export type AnySchema = Schema | StandardSchema
 
 /** The type a schema describes, after parsing; a hand-written one is not known to TypeScript. */
-export type Typed<S> = S extends TSchema ? Static<S> : S extends StandardSchema ? InferOutput<S> : Record<string, unknown>
+export type Typed<S> = S extends TSchema
+  ? Static<S>
+  : S extends StandardSchema
+    ? InferOutput<S>
+    : Record<string, unknown>
 
 /** The type of a value before parsing, as clients send it. */
-export type Unparsed<S> = S extends TSchema ? Static<S> : S extends StandardSchema ? InferInput<S> : Record<string, unknown>
+export type Unparsed<S> = S extends TSchema
+  ? Static<S>
+  : S extends StandardSchema
+    ? InferInput<S>
+    : Record<string, unknown>
 
 /** Says what is wrong with a value; undefined when it fits. */
 export type Check = (value: unknown) => string | undefined
@@ -64,18 +80,27 @@ export function lazily (schema: Schema): Check {
   return value => (check ??= compile(schema))(value)
 }
 
-function checkOf<W> (schema: Schema, findsAll: boolean, toWrong: (wrong: Wrong) => W): (value: unknown) => W | undefined {
+function checkOf<W> (
+  schema: Schema,
+  findsAll: boolean,
+  toWrong: (wrong: Wrong) => W
+): (value: unknown) => W | undefined {
   const dialect = dialectOf((schema as Record<string, unknown>).$schema)
   const fits = fastCheck(schema)
   const suspect = fits === undefined
   let first = suspect ? byAjv(dialect, schema, true, false) : undefined
   let all: ValidateFunction | undefined
   const explain = (value: unknown): W | undefined => {
-    const validate = findsAll && isSmall(value) ? (all ??= byAjv(dialect, schema, suspect, true)) : (first ??= byAjv(dialect, schema, suspect, false))
-    return validate(value) === true ? undefined : toWrong(listMistakes(validate.errors ?? [], error => readAjvError(error, schema)))
+    const validate =
+      findsAll && isSmall(value)
+        ? (all ??= byAjv(dialect, schema, suspect, true))
+        : (first ??= byAjv(dialect, schema, suspect, false))
+    return validate(value) === true
+      ? undefined
+      : toWrong(listMistakes(validate.errors ?? [], error => readAjvError(error, schema)))
   }
-  if (fits !== undefined) return value => fits(value) ? undefined : explain(value)
-  return value => first?.(value) === true ? undefined : explain(value)
+  if (fits !== undefined) return value => (fits(value) ? undefined : explain(value))
+  return value => (first?.(value) === true ? undefined : explain(value))
 }
 
 function byAjv (dialect: Dialect, schema: Schema, suspect: boolean, allErrors: boolean): ValidateFunction {
@@ -93,7 +118,14 @@ function engineFor (dialect: Dialect, suspect: boolean, allErrors: boolean): Ajv
   const engine = engines.get(key)
   if (engine !== undefined && engine.compiled++ < GENERATION) return engine.ajv
   const Ajv = loadAjv(dialect)
-  const ajv = new Ajv({ allErrors, strict: false, validateFormats: false, logger: false, meta: suspect, validateSchema: suspect })
+  const ajv = new Ajv({
+    allErrors,
+    strict: false,
+    validateFormats: false,
+    logger: false,
+    meta: suspect,
+    validateSchema: suspect
+  })
   engines.set(key, { ajv, compiled: 1 })
   return ajv
 }

@@ -23,9 +23,13 @@ export type InferInput<S extends StandardSchema> = NonNullable<S['~standard']['t
 /** The value that such a schema makes of it. */
 export type InferOutput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['output']
 
-type StandardResult<Output> = { readonly value: Output, readonly issues?: undefined } | { readonly issues: readonly Issue[] }
+type StandardResult<Output> =
+  { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly Issue[] }
 
-interface Issue { readonly message: string, readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined }
+interface Issue {
+  readonly message: string
+  readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined
+}
 
 /** The value that a schema takes, or makes of it. */
 export type Side = 'input' | 'output'
@@ -39,11 +43,16 @@ export const isStandardSchema = (schema: unknown): schema is StandardSchema => s
 export function describeStandard (schema: StandardSchema, side: Side): Record<string, unknown> {
   const { vendor, jsonSchema } = schema['~standard']
   // Types are removed from an author's file, not checked.
-  if (typeof jsonSchema?.[side] !== 'function') throw new Error(`this ${nameOf(vendor)} schema cannot describe itself as JSON Schema; ${remedyOf(vendor)}`)
+  if (typeof jsonSchema?.[side] !== 'function') {
+    throw new Error(`this ${nameOf(vendor)} schema cannot describe itself as JSON Schema; ${remedyOf(vendor)}`)
+  }
   try {
     return withType(jsonSchema[side]({ target: 'draft-2020-12' }))
   } catch (error) {
-    throw new Error(`${nameOf(vendor)} has no JSON Schema for it: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(
+      `${nameOf(vendor)} has no JSON Schema for it: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error }
+    )
   }
 }
 
@@ -53,10 +62,14 @@ export function describeStandard (schema: StandardSchema, side: Side): Record<st
  */
 export function refuseLookalike (schema: unknown): void {
   if (isOldZod(schema)) throw new Error(`this Zod schema cannot describe itself as JSON Schema; ${remedyOf('zod')}`)
-  const [inner] = isObject(schema) ? Object.values(schema).filter(value => isStandardSchema(value) || isOldZod(value)) : []
+  const [inner] = isObject(schema)
+    ? Object.values(schema).filter(value => isStandardSchema(value) || isOldZod(value))
+    : []
   if (inner === undefined) return
   const vendor = standardOf(inner)?.vendor ?? 'zod'
-  throw new Error(`an object of ${nameOf(vendor)} schemas is no schema; wrap it in ${vendor === 'zod' ? 'z.object({ ... })' : `the object schema of ${nameOf(vendor)}`}`)
+  throw new Error(
+    `an object of ${nameOf(vendor)} schemas is no schema; wrap it in ${vendor === 'zod' ? 'z.object({ ... })' : `the object schema of ${nameOf(vendor)}`}`
+  )
 }
 
 /** Makes a function that parses values; `toError` gets what is wrong with one. */
@@ -77,7 +90,8 @@ const REMEDIES: Record<string, string> = {
 
 const nameOf = (vendor: string): string => NAMES[vendor] ?? vendor
 
-const remedyOf = (vendor: string): string => REMEDIES[vendor] ?? `use a version of ${nameOf(vendor)} that implements Standard JSON Schema, or give JSON Schema`
+const remedyOf = (vendor: string): string =>
+  REMEDIES[vendor] ?? `use a version of ${nameOf(vendor)} that implements Standard JSON Schema, or give JSON Schema`
 
 function standardOf (schema: unknown): { vendor: string } | undefined {
   if (!isObject(schema) && typeof schema !== 'function') return undefined
@@ -86,17 +100,26 @@ function standardOf (schema: unknown): { vendor: string } | undefined {
 }
 
 /** True for a schema of Zod before 3.24, the first version with `~standard`. */
-const isOldZod = (schema: unknown): boolean => isObject(schema) && '_def' in schema && typeof schema.safeParse === 'function' && !isStandardSchema(schema)
+const isOldZod = (schema: unknown): boolean =>
+  isObject(schema) && '_def' in schema && typeof schema.safeParse === 'function' && !isStandardSchema(schema)
 
 /** MCP requires the type, which a union of objects leaves to its branches. */
 function withType (schema: Record<string, unknown>): Record<string, unknown> {
   const branches = schema.anyOf ?? schema.oneOf ?? schema.allOf
-  const areObjects = schema.type === undefined && Array.isArray(branches) && branches.length > 0 && branches.every(branch => isObject(branch) && branch.type === 'object')
+  const areObjects =
+    schema.type === undefined &&
+    Array.isArray(branches) &&
+    branches.length > 0 &&
+    branches.every(branch => isObject(branch) && branch.type === 'object')
   return areObjects ? { type: 'object', ...schema } : schema
 }
 
 function readIssue ({ message, path = [] }: Issue): DescribedMistake {
   const names = path.map(part => String(typeof part === 'object' ? part.key : part))
   const where = shorten(names.join('.'))
-  return { path: shorten(names.map(segment).join('')), message, sentence: where === '' || message.startsWith(`${where} `) ? message : `${where}: ${message}` }
+  return {
+    path: shorten(names.map(segment).join('')),
+    message,
+    sentence: where === '' || message.startsWith(`${where} `) ? message : `${where}: ${message}`
+  }
 }

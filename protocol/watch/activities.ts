@@ -15,7 +15,10 @@ export class Activities {
   readonly #known = new WeakMap<Peer, Activity>()
   #lastKey = 0
 
-  /** A call is in flight or has ended; `name` is the name of its client. Undefined for a request that stands for itself, whose client does not stay. */
+  /**
+   * A call is in flight or has ended; `name` is the name of its client. Undefined for a request that stands for itself,
+   * whose client does not stay.
+   */
   note ({ peer, response: { startedAt } }: Call, name: string | undefined): Activity | undefined {
     if (peer.connectedAt === undefined) return undefined
     const activity = this.of(peer)

@@ -1,4 +1,5 @@
-// The params of `notifications/patchbay/watch`. Types alone: the console, which shares no code with the gateway, is compiled against them, too.
+// The params of `notifications/patchbay/watch`. Types alone: the console, which shares no code with the gateway, is
+// compiled against them, too.
 
 /** The method that is called to watch, and the notification of each batch. */
 export type WatchMethod = 'patchbay/watch'
@@ -17,9 +18,17 @@ interface Caller { principal?: string, client?: string, transport: string, revis
 export interface EndedCall extends Subject, Caller { at: number, ms: number, outcome: string, code?: number }
 
 /** A call that is not answered yet. */
-export interface CallInFlight extends Subject, Caller { key: string, startedAt: number, progress?: number, total?: number, question?: string }
+export interface CallInFlight extends Subject, Caller {
+  key: string
+  startedAt: number
+  progress?: number
+  total?: number
+  question?: string
+}
 
-/** Counts of calls and of those that failed, and what half, 95 % and 99 % of them took at most, to 7 %, in milliseconds. */
+/**
+ * Counts of calls and of those that failed, and what half, 95 % and 99 % of them took at most, to 7 %, in milliseconds.
+ */
 export interface Stats { calls: number, errors: number, p50: number, p95: number, p99: number }
 
 /** The calls of one tool. */

@@ -23,7 +23,9 @@ export class CallsInFlight {
 
   /** A call has reported progress. */
   note (call: Call, done: number, total: number | undefined): void {
-    if (!call.response.isClosed && Number.isFinite(done)) this.#progress.set(call, { progress: done, ...(Number.isFinite(total) && { total: total as number }) })
+    if (!call.response.isClosed && Number.isFinite(done)) {
+      this.#progress.set(call, { progress: done, ...(Number.isFinite(total) && { total: total as number }) })
+    }
   }
 
   end (call: Call): void {
@@ -35,7 +37,21 @@ export class CallsInFlight {
     return calls.slice(0, MOST).map(call => {
       const { tool, prompt, resource, upstream } = subjectOf(call)
       const { method, principal, client, peer, revision: { version: revision }, awaitedQuestion: question } = call
-      const row: Unwritten<Omit<CallInFlight, 'own'>> = { key: this.#keyOf(call), startedAt: Math.round(epoch + call.response.startedAt), method, tool, prompt, resource, upstream, principal, client: this.#names.of(client), transport: peer.transport, revision, ...this.#progress.get(call), question }
+      const row: Unwritten<Omit<CallInFlight, 'own'>> = {
+        key: this.#keyOf(call),
+        startedAt: Math.round(epoch + call.response.startedAt),
+        method,
+        tool,
+        prompt,
+        resource,
+        upstream,
+        principal,
+        client: this.#names.of(client),
+        transport: peer.transport,
+        revision,
+        ...this.#progress.get(call),
+        question
+      }
       return { json: JSON.stringify(row), owner: this.#activities.of(peer) }
     })
   }

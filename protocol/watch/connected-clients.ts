@@ -24,8 +24,15 @@ export class ConnectedClients {
   table (epoch: number): { total: number, sessions: number, rows: Row[] } {
     const connected = [...this.#peers].filter(peer => peer.connectedAt !== undefined)
     const sessions = connected.filter(peer => sessionOf(peer) !== undefined).length
-    const shown = connected.length <= MOST ? connected : connected.sort((one, other) => this.#lastSeen(other) - this.#lastSeen(one)).slice(0, MOST)
-    return { total: connected.length, sessions, rows: shown.map(peer => ({ json: this.#json(peer, epoch), owner: this.#activities.of(peer) })) }
+    const shown =
+      connected.length <= MOST
+        ? connected
+        : connected.sort((one, other) => this.#lastSeen(other) - this.#lastSeen(one)).slice(0, MOST)
+    return {
+      total: connected.length,
+      sessions,
+      rows: shown.map(peer => ({ json: this.#json(peer, epoch), owner: this.#activities.of(peer) }))
+    }
   }
 
   #lastSeen (peer: Peer): number {

@@ -23,7 +23,10 @@ export interface EndedCall {
   owner: Activity | undefined
 }
 
-/** The calls that ended last. Each takes the place of an older one, so that none of them makes work for the garbage collector later. */
+/**
+ * The calls that ended last. Each takes the place of an older one, so that none of them makes work for the garbage
+ * collector later.
+ */
 export class EndedCalls {
   readonly #kept: EndedCall[] = []
   /** How many have ended. */
@@ -32,17 +35,39 @@ export class EndedCalls {
   /** The place for one more, which is to be filled at once. */
   next (): EndedCall {
     const place = this.count++ % KEPT
-    return (this.#kept[place] ??= { at: 0.5, ms: 0.5, method: undefined, subject: {}, outcome: '', code: undefined, principal: undefined, client: undefined, transport: '', revision: '', owner: undefined })
+    return (this.#kept[place] ??= {
+      at: 0.5,
+      ms: 0.5,
+      method: undefined,
+      subject: {},
+      outcome: '',
+      code: undefined,
+      principal: undefined,
+      client: undefined,
+      transport: '',
+      revision: '',
+      owner: undefined
+    })
   }
 
   /** Calls from that number on, oldest first, at most as many, and no older ones than are kept. */
   rowsFrom (number: number, most: number): Row[] {
     const first = Math.max(number, this.count - Math.min(most, KEPT))
-    return Array.from({ length: Math.max(0, this.count - first) }, (_, index) => rowOf(this.#kept[(first + index) % KEPT] as EndedCall))
+    return Array.from({ length: Math.max(0, this.count - first) }, (_, index) =>
+      rowOf(this.#kept[(first + index) % KEPT] as EndedCall)
+    )
   }
 }
 
 function rowOf ({ at, ms, subject: { tool, prompt, resource, upstream }, owner, ...rest }: EndedCall): Row {
-  const row: batch.Unwritten<Omit<batch.EndedCall, 'own'>> = { at: Math.round(at), ms: Math.round(ms * 1000) / 1000, tool, prompt, resource, upstream, ...rest }
+  const row: batch.Unwritten<Omit<batch.EndedCall, 'own'>> = {
+    at: Math.round(at),
+    ms: Math.round(ms * 1000) / 1000,
+    tool,
+    prompt,
+    resource,
+    upstream,
+    ...rest
+  }
   return { json: JSON.stringify(row), owner }
 }

@@ -24,8 +24,17 @@ export class Feed {
   #timer: NodeJS.Timeout | undefined
   #hasFailed = false
 
-  /** `opening` is what the first batch of each watcher has. A watcher for whom more than `maxQueue` bytes wait to be written is sent nothing until it has read. */
-  constructor (dispatcher: Dispatcher, recorder: Recorder, sources: Sources, opening: { gateway: Unwritten<GatewayFacts> }, maxQueue: number) {
+  /**
+   * `opening` is what the first batch of each watcher has. A watcher for whom more than `maxQueue` bytes wait to be
+   * written is sent nothing until it has read.
+   */
+  constructor (
+    dispatcher: Dispatcher,
+    recorder: Recorder,
+    sources: Sources,
+    opening: { gateway: Unwritten<GatewayFacts> },
+    maxQueue: number
+  ) {
     this.#dispatcher = dispatcher
     this.#recorder = recorder
     this.#sources = sources
@@ -33,7 +42,10 @@ export class Feed {
     this.#opening = JSON.stringify(opening).slice(1, -1)
   }
 
-  /** Sends batches to a call; returns how to stop. `onLost` runs when its client does not read them any more, or may not. Of the members of batches it gets `only` those, or all. Throws when there are too many. */
+  /**
+   * Sends batches to a call; returns how to stop. `onLost` runs when its client does not read them any more, or may
+   * not. Of the members of batches it gets `only` those, or all. Throws when there are too many.
+   */
   add (call: Call, onLost: () => void, only?: readonly string[]): () => void {
     if (this.#watchers.size >= MAX_WATCHERS) throw errors.tooManyWatchers(MAX_WATCHERS)
     const { activities, ended } = this.#recorder
@@ -62,7 +74,10 @@ export class Feed {
   #send (): void {
     if (this.#reader === undefined) return
     const news = { ...this.#reader.read(), rowsSince: rowsOnce(this.#recorder.ended) }
-    callEach([...this.#watchers].map(watcher => () => watcher.send(news, this.#maxQueue)), error => this.#fail(error))
+    callEach(
+      [...this.#watchers].map(watcher => () => watcher.send(news, this.#maxQueue)),
+      error => this.#fail(error)
+    )
   }
 
   // An error is likely to come again at each tick.

@@ -1,4 +1,16 @@
 import type { WatchBatch } from './batch.js'
 
 /** The members of a batch besides `requestId` and `at`; `dropped` comes with `ended`. */
-export const MEMBERS = ['gateway', 'ended', 'seconds', 'inFlight', 'totals', 'tools', 'clients', 'refusals', 'upstreams', 'nodes', 'health'] as const satisfies ReadonlyArray<keyof WatchBatch>
+export const MEMBERS = [
+  'gateway',
+  'ended',
+  'seconds',
+  'inFlight',
+  'totals',
+  'tools',
+  'clients',
+  'refusals',
+  'upstreams',
+  'nodes',
+  'health'
+] as const satisfies ReadonlyArray<keyof WatchBatch>

@@ -12,7 +12,10 @@ import { Rates } from './statistics/rates.js'
 /** How often the time of day is compared with the monotonic clock, in milliseconds. */
 const CLOCK_INTERVAL = 1_000
 
-/** Records calls and refusals from the start of the gateway on, for watchers that come later: the last five minutes as counts, and the last 1,000 calls. */
+/**
+ * Records calls and refusals from the start of the gateway on, for watchers that come later: the last five minutes as
+ * counts, and the last 1,000 calls.
+ */
 export class Recorder {
   readonly names = new ClientNames()
   readonly activities = new Activities()
@@ -30,7 +33,10 @@ export class Recorder {
     dispatcher.observers.refusal.add(refusal => this.refusals.add(refusal, this.epochAt(now()) + now()))
   }
 
-  /** The time at which the monotonic clock was 0, in milliseconds since 1970. The time of day may have been set since it was found out. */
+  /**
+   * The time at which the monotonic clock was 0, in milliseconds since 1970. The time of day may have been set since it
+   * was found out.
+   */
   epochAt (time: number): number {
     if (time >= this.#clockAt) {
       this.#clockAt = time + CLOCK_INTERVAL
@@ -46,7 +52,9 @@ export class Recorder {
     const outcome = outcomeOf(call, ended)
     const client = this.names.of(call.client)
     // How long a call lasts that stays open is up to its client.
-    if (!this.#dispatcher.lasts(call.method)) this.rates.add(at, ms, outcome !== 'ok' && outcome !== 'cancelled', subject.tool)
+    if (!this.#dispatcher.lasts(call.method)) {
+      this.rates.add(at, ms, outcome !== 'ok' && outcome !== 'cancelled', subject.tool)
+    }
     const kept = this.ended.next()
     kept.at = at
     kept.ms = ms

@@ -9,7 +9,10 @@ const MOST_SLOTS = WINDOW / SLOT
 
 interface Counted { readonly refusal: Refusal, readonly slots: Map<number, number>, last: number }
 
-/** How many were refused in the last five minutes, by reason and status. Both come from tables, so that there are few. Times are in milliseconds since 1970. */
+/**
+ * How many were refused in the last five minutes, by reason and status. Both come from tables, so that there are few.
+ * Times are in milliseconds since 1970.
+ */
 export class Refusals {
   readonly #counted = new Map<string, Counted>()
 
@@ -30,7 +33,12 @@ export class Refusals {
       if (slots.size === 0) this.#counted.delete(key)
     }
     const latest = [...this.#counted.values()].sort((one, other) => other.last - one.last)
-    return latest.map(({ refusal: { reason, status }, slots, last }) => ({ reason, status, count: [...slots.values()].reduce((sum, count) => sum + count, 0), last }))
+    return latest.map(({ refusal: { reason, status }, slots, last }) => ({
+      reason,
+      status,
+      count: [...slots.values()].reduce((sum, count) => sum + count, 0),
+      last
+    }))
   }
 }
 

@@ -4,4 +4,5 @@ import type { Activity } from './activities.js'
 export interface Row { readonly json: string, readonly owner: Activity | undefined }
 
 /** The rows as that client sees them, as JSON text. */
-export const rowsFor = (rows: readonly Row[], watcher: Activity): string => `[${rows.map(({ json, owner }) => owner === watcher ? `${json.slice(0, -1)},"own":true}` : json).join(',')}]`
+export const rowsFor = (rows: readonly Row[], watcher: Activity): string =>
+  `[${rows.map(({ json, owner }) => (owner === watcher ? `${json.slice(0, -1)},"own":true}` : json)).join(',')}]`

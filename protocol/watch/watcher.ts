@@ -61,19 +61,31 @@ export class Watcher {
     this.#opening = this.#wants('gateway') ? opening : undefined
   }
 
-  /** Sends what has come since the last batch, if there is anything. Nothing while more than `maxQueue` bytes wait to be written, or no stream is free for it. */
+  /**
+   * Sends what has come since the last batch, if there is anything. Nothing while more than `maxQueue` bytes wait to be
+   * written, or no stream is free for it.
+   */
   send (news: News, maxQueue: number): void {
     const { channel, identity } = this.call
     // The scopes of a key may change while its connection is open.
     if (channel.isDetached?.() === true || !grants(identity, SCOPES)) return this.#onLost()
     if (!channel.streams || (channel.unwritten?.() ?? 0) > maxQueue) return
-    const members = [...this.#openingMembers(), ...this.#endedMembers(news), ...this.#secondMembers(news), ...this.#tableMembers(news)]
+    const members = [
+      ...this.#openingMembers(),
+      ...this.#endedMembers(news),
+      ...this.#secondMembers(news),
+      ...this.#tableMembers(news)
+    ]
     if (members.length > 0) this.call.notifyTransient(METHOD, `{${[...this.#heading(news.at), ...members].join(',')}}`)
   }
 
   #heading (at: number): string[] {
     const id = encodeId(this.call.id)
-    return [...(this.call.revision.stateless ? [`"_meta":{"${META.subscription}":${id}}`] : []), `"requestId":${id}`, `"at":${at}`]
+    return [
+      ...(this.call.revision.stateless ? [`"_meta":{"${META.subscription}":${id}}`] : []),
+      `"requestId":${id}`,
+      `"at":${at}`
+    ]
   }
 
   #openingMembers (): string[] {
@@ -88,7 +100,10 @@ export class Watcher {
     if (count === 0 || !this.#wants('ended')) return []
     const rows = rowsSince(this.#endedCalls)
     this.#endedCalls = ended.count
-    return [`"ended":${rowsFor(rows, this.#owner)}`, ...(count > rows.length ? [`"dropped":${count - rows.length}`] : [])]
+    return [
+      `"ended":${rowsFor(rows, this.#owner)}`,
+      ...(count > rows.length ? [`"dropped":${count - rows.length}`] : [])
+    ]
   }
 
   #secondMembers ({ rates }: News): string[] {

@@ -6,9 +6,15 @@ import type { Identity } from './identity.js'
  * it expires; so do those that a host application gave.
  */
 export type CarriedIdentity =
-  { readonly kind: 'anonymous' } |
-  { readonly kind: 'key', readonly id: string } |
-  { readonly kind: 'token' | 'host', readonly principal?: string | undefined, readonly scopes: 'all' | readonly string[], readonly address?: string | undefined, readonly expires?: number | undefined }
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'key'; readonly id: string }
+  | {
+    readonly kind: 'token' | 'host'
+    readonly principal?: string | undefined
+    readonly scopes: 'all' | readonly string[]
+    readonly address?: string | undefined
+    readonly expires?: number | undefined
+  }
 
 /** Carries identities to other nodes, and gives the live ones there. */
 export interface IdentityCarrier {
@@ -20,8 +26,10 @@ export interface IdentityCarrier {
   adopt: (carried: CarriedIdentity) => Identity | undefined
 }
 
-export const carryRights = (kind: 'token' | 'host', { principal, scopes, address, expires }: Identity): CarriedIdentity =>
-  ({ kind, principal, scopes: scopes === 'all' ? 'all' : [...scopes], address, expires })
+export const carryRights = (
+  kind: 'token' | 'host',
+  { principal, scopes, address, expires }: Identity
+): CarriedIdentity => ({ kind, principal, scopes: scopes === 'all' ? 'all' : [...scopes], address, expires })
 
 /**
  * The identity of carried rights; undefined for a value of another shape, such as one of another version of this
@@ -31,5 +39,10 @@ export function rightsOf (carried: CarriedIdentity): Identity | undefined {
   if (carried.kind !== 'token' && carried.kind !== 'host') return undefined
   const { principal, scopes, address, expires } = carried
   if (scopes !== 'all' && !Array.isArray(scopes)) return undefined
-  return { principal, scopes: scopes === 'all' ? 'all' : new Set(scopes), ...address !== undefined && { address }, expires }
+  return {
+    principal,
+    scopes: scopes === 'all' ? 'all' : new Set(scopes),
+    ...(address !== undefined && { address }),
+    expires
+  }
 }

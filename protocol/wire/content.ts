@@ -20,6 +20,11 @@ export type ContentBlock = TextBlock | ImageBlock | AudioBlock | LinkBlock | Res
 
 export interface ResourceContents { uri: string, mimeType?: string, text?: string, blob?: string, _meta?: object }
 
-export interface CallToolResult { content: ContentBlock[], structuredContent?: unknown, isError?: boolean, _meta?: object }
+export interface CallToolResult {
+  content: ContentBlock[]
+  structuredContent?: unknown
+  isError?: boolean
+  _meta?: object
+}
 
 export const text = (value: string): TextBlock => ({ type: 'text', text: value })

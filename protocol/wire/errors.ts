@@ -32,7 +32,8 @@ const RETRY_SOON = { ...UNAVAILABLE, data: { retryAfter: 1 } }
 export type ErrorCode = `PATCHBAY_${string}`
 
 /** True for the `data.code` of an error of ours. */
-export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && code.startsWith('PATCHBAY_')
+export const isErrorCode = (code: unknown): code is ErrorCode =>
+  typeof code === 'string' && code.startsWith('PATCHBAY_')
 
 /** One mistake in a value: `path` is a JSON pointer to where it is, or to what is missing. */
 export interface Mistake { readonly path: string, readonly message: string }
@@ -40,11 +41,17 @@ export interface Mistake { readonly path: string, readonly message: string }
 /** Members of an error besides its code, text and name. */
 interface Parts { data?: object, status?: number | undefined, headers?: Record<string, string>, cause?: unknown }
 
-function makeError (name: ErrorCode, code: number, message: string, { data, status, headers, cause }: Parts = {}): McpError {
+function makeError (
+  name: ErrorCode,
+  code: number,
+  message: string,
+  { data, status, headers, cause }: Parts = {}
+): McpError {
   return new McpError(code, message, { code: name, ...data }, status, headers, cause === undefined ? {} : { cause })
 }
 
-const invalidRequest = (name: ErrorCode, why: string) => makeError(name, codes.invalidRequest, `Invalid Request: ${why}`)
+const invalidRequest = (name: ErrorCode, why: string) =>
+  makeError(name, codes.invalidRequest, `Invalid Request: ${why}`)
 const invalidParams = (name: ErrorCode, why: string, data?: object, status?: number) =>
   makeError(name, codes.invalidParams, `Invalid params: ${why}`, { data: { details: why, ...data }, status })
 const unknownName = (name: ErrorCode, what: string, hint: string) =>

@@ -19,7 +19,8 @@ export const ANONYMOUS_ALL_SCOPES: Identity = { principal: undefined, scopes: 'a
 export const UNAUTHENTICATED: Identity = { principal: undefined, scopes: new Set() }
 
 /** True for a caller without the credential it needs. */
-export const isUnauthenticated = ({ principal, scopes }: Identity): boolean => principal === undefined && scopes !== 'all'
+export const isUnauthenticated = ({ principal, scopes }: Identity): boolean =>
+  principal === undefined && scopes !== 'all'
 
 /** The scopes that everything without scopes of its own needs. */
 export const DEFAULT_SCOPES: readonly string[] = ['mcp']
@@ -35,14 +36,19 @@ export const METRICS_SCOPE = 'metrics'
  * `admin`.
  */
 export function grants ({ scopes }: Identity, needed: readonly string[]): boolean {
-  return scopes === 'all' || scopes.has(ADMIN_SCOPE) || needed.every(scope => grantingScopes(scope).some(name => scopes.has(name)))
+  return (
+    scopes === 'all' ||
+    scopes.has(ADMIN_SCOPE) ||
+    needed.every(scope => grantingScopes(scope).some(name => scopes.has(name)))
+  )
 }
 
 /** The principal for people: the name of an API key without its prefix, any other as it is. */
 export const shortName = (principal: string): string => principal.startsWith('key:') ? principal.slice(4) : principal
 
 /** The shape of an identity, for the messages about one that has another. */
-export const IDENTITY_SHAPE = '{ principal: string | undefined, scopes: "all" | Set<string>, expires?: milliseconds since 1970 }'
+export const IDENTITY_SHAPE =
+  '{ principal: string | undefined, scopes: "all" | Set<string>, expires?: milliseconds since 1970 }'
 
 /** True for a value of the shape of an identity: a host application may set anything. */
 export function isIdentity (value: unknown): value is Identity {

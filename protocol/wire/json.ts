@@ -24,7 +24,10 @@ export function inspect (value: unknown, limits: MessageLimits = LIMITS): number
  * Checks a value against the limits. Where the limits let forbidden keys and numbers pass, `forbidden` says in words
  * which is the first.
  */
-export function examine (value: unknown, limits: MessageLimits): { readonly values: number, readonly forbidden: string | undefined } {
+export function examine (
+  value: unknown,
+  limits: MessageLimits
+): { readonly values: number; readonly forbidden: string | undefined } {
   const inspection = new Inspection(limits)
   inspection.visit(value, 1)
   return inspection
@@ -81,7 +84,8 @@ class Inspection {
 }
 
 /** A Buffer over the same memory; nothing is copied. */
-export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+export const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** The message without the byte order mark that may precede it. */
 export function withoutByteOrderMark<T extends Uint8Array | string> (input: T): T {

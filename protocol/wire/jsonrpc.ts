@@ -72,18 +72,26 @@ export const encodeStart = (id: Id): string => `{"jsonrpc":"2.0","id":${encodeId
 
 /** An undefined `id` is left out, `null` is written. */
 export function encodeError (id: Id | null | undefined, { code, message, data }: McpError): string {
-  return JSON.stringify({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), error: { code, message, ...(data === undefined ? {} : { data }) } })
+  return JSON.stringify({
+    jsonrpc: '2.0',
+    ...(id === undefined ? {} : { id }),
+    error: { code, message, ...(data === undefined ? {} : { data }) }
+  })
 }
 
-export const encodeNotification = (method: string, params?: object): string => JSON.stringify({ jsonrpc: '2.0', method, params })
+export const encodeNotification = (method: string, params?: object): string =>
+  JSON.stringify({ jsonrpc: '2.0', method, params })
 
 /** `json` is the params as JSON text. */
-export const encodeNotificationWith = (method: string, json: string): string => `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${json}}`
+export const encodeNotificationWith = (method: string, json: string): string =>
+  `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${json}}`
 
-export const encodeRequest = (id: Id, method: string, params?: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
+export const encodeRequest = (id: Id, method: string, params?: object): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
 /** `json` is the params as JSON text. */
-export const encodeRequestWith = (id: Id, method: string, json: string): string => `{"jsonrpc":"2.0","id":${encodeId(id)},"method":${JSON.stringify(method)},"params":${json}}`
+export const encodeRequestWith = (id: Id, method: string, json: string): string =>
+  `{"jsonrpc":"2.0","id":${encodeId(id)},"method":${JSON.stringify(method)},"params":${json}}`
 
 /** Refuses a large message that would cost too much to read; undefined when it may be read. */
 function refuseOversized (bytes: Buffer, limits: MessageLimits): Invalid | undefined {
@@ -103,8 +111,12 @@ function readId (json: string | undefined): unknown {
 
 function batch (items: unknown[], limits: MessageLimits, size: number): Incoming {
   if (items.length === 0) return invalid(undefined, errors.invalidRequest('the batch is empty'))
-  if (items.length > limits.maxBatch) return invalid(undefined, errors.invalidRequest(`a batch holds at most ${limits.maxBatch} messages`))
-  if (items.some(item => Array.isArray(item))) return invalid(undefined, errors.invalidRequest('a batch holds messages, not batches'))
+  if (items.length > limits.maxBatch) {
+    return invalid(undefined, errors.invalidRequest(`a batch holds at most ${limits.maxBatch} messages`))
+  }
+  if (items.some(item => Array.isArray(item))) {
+    return invalid(undefined, errors.invalidRequest('a batch holds messages, not batches'))
+  }
   return { kind: 'batch', messages: items.map(item => envelope(item, limits, Math.ceil(size / items.length))) }
 }
 
@@ -114,7 +126,11 @@ function envelope (value: unknown, limits: MessageLimits, size: number): Message
   const answers = value.method === undefined && ('result' in value || 'error' in value)
   try {
     if (value.jsonrpc !== '2.0') throw errors.invalidRequest('"jsonrpc" must be "2.0"')
-    if (value.id !== undefined && id === undefined && !answers) throw errors.invalidRequest(isId(value.id) ? `"id" must have at most ${limits.maxId} characters` : '"id" must be a string or a safe integer')
+    if (value.id !== undefined && id === undefined && !answers) {
+      throw errors.invalidRequest(
+        isId(value.id) ? `"id" must have at most ${limits.maxId} characters` : '"id" must be a string or a safe integer'
+      )
+    }
     const { values, forbidden } = examine(value, limits)
     if (forbidden !== undefined && !answers) throw errors.invalidRequest(forbidden)
     if (!answers) return call(id, value, size + VALUE_SIZE * values)
@@ -131,7 +147,9 @@ function call (id: Id | undefined, { method, params }: Record<string, unknown>, 
   if (typeof method !== 'string') throw errors.invalidRequest('"method" must be a string')
   if (Array.isArray(params)) throw errors.invalidParams('"params" must be an object, not an array')
   if (params !== undefined && !isObject(params)) throw errors.invalidRequest('"params" must be an object')
-  return id === undefined ? { kind: 'notification', method, params: params ?? {}, size } : request(id, method, params ?? {}, size)
+  return id === undefined
+    ? { kind: 'notification', method, params: params ?? {}, size }
+    : request(id, method, params ?? {}, size)
 }
 
 function request (id: Id, method: string, params: Params, size: number): Request {
@@ -140,16 +158,24 @@ function request (id: Id, method: string, params: Params, size: number): Request
 }
 
 function response (id: Id | undefined, { result, error }: Record<string, unknown>): Response {
-  if (result !== undefined && error !== undefined) throw errors.invalidRequest('a response has a "result" or an "error", not both')
+  if (result !== undefined && error !== undefined) {
+    throw errors.invalidRequest('a response has a "result" or an "error", not both')
+  }
   if (id === undefined && error === undefined) throw errors.invalidRequest('a response needs the "id" of its request')
   if (error === undefined) return { kind: 'response', id, result }
   const { code, message, data } = isObject(error) ? error : {}
-  if (!Number.isInteger(code) || typeof message !== 'string') throw errors.invalidRequest('"error" needs an integer code and a message')
+  if (!Number.isInteger(code) || typeof message !== 'string') {
+    throw errors.invalidRequest('"error" needs an integer code and a message')
+  }
   return { kind: 'response', id, error: { code: code as number, message, data } }
 }
 
 // Reading can fail in ways that are no fault of JSON: an option may allow nesting deeper than the stack, or texts
 // longer than V8's.
 function invalid (id: Id | undefined, error: unknown): Invalid {
-  return { kind: 'invalid', id, error: isMcpError(error) ? error : errors.parse('the message is nested too deeply or too long to be read', error) }
+  return {
+    kind: 'invalid',
+    id,
+    error: isMcpError(error) ? error : errors.parse('the message is nested too deeply or too long to be read', error)
+  }
 }

@@ -50,5 +50,15 @@ export const LIMITS: Limits = {
  * Limits of the contents of a message of an upstream. Its lists may be long, and one entry that is too deep for clients
  * must not cost the others.
  */
-export const upstreamLimits = (maxValues: number, option: 'maxUpstreamValues' | 'maxUpstreamListValues' = 'maxUpstreamValues'): MessageLimits =>
-  ({ ...LIMITS, maxDepth: 4 * LIMITS.maxDepth, maxKeys: maxValues, maxValues, maxBatch: 1_000, allowsUnsafeKeys: true, option })
+export const upstreamLimits = (
+  maxValues: number,
+  option: 'maxUpstreamValues' | 'maxUpstreamListValues' = 'maxUpstreamValues'
+): MessageLimits => ({
+  ...LIMITS,
+  maxDepth: 4 * LIMITS.maxDepth,
+  maxKeys: maxValues,
+  maxValues,
+  maxBatch: 1_000,
+  allowsUnsafeKeys: true,
+  option
+})

@@ -1,5 +1,16 @@
 /** Why a message, request or connection was refused before anything was done for it. */
-export type RefusalReason = 'rate' | 'tool_rate' | 'in_flight' | 'pressure' | 'draining' | 'sessions' | 'streams' | 'connections' | 'size' | 'auth' | 'origin'
+export type RefusalReason =
+  | 'rate'
+  | 'tool_rate'
+  | 'in_flight'
+  | 'pressure'
+  | 'draining'
+  | 'sessions'
+  | 'streams'
+  | 'connections'
+  | 'size'
+  | 'auth'
+  | 'origin'
 
 /** One refusal; `status` is that of the HTTP reply, where there is one. */
 export interface Refusal { readonly reason: RefusalReason, readonly status?: number | undefined }
@@ -17,7 +28,14 @@ export class McpError extends Error {
   /** Set where the message was refused before anything was done for it. */
   refusal: RefusalReason | undefined = undefined
 
-  constructor (readonly code: number, message: string, readonly data?: unknown, status?: number, headers?: Record<string, string>, options?: ErrorOptions) {
+  constructor (
+    readonly code: number,
+    message: string,
+    readonly data?: unknown,
+    status?: number,
+    headers?: Record<string, string>,
+    options?: ErrorOptions
+  ) {
     super(message, options)
     this.status = status
     this.headers = headers
@@ -56,7 +74,8 @@ export const codes = {
 } as const
 
 /** True for errors about the request itself, which stay JSON-RPC errors even when they surface inside a tool. */
-export const isAboutRequest = ({ status, code }: McpError): boolean => status !== undefined || code === codes.urlElicitationRequired
+export const isAboutRequest = ({ status, code }: McpError): boolean =>
+  status !== undefined || code === codes.urlElicitationRequired
 
 /** An error as it is sent; `cause` never is, and is set between two ends in one process only. */
 export interface WireError { code: number, message: string, data?: unknown, cause?: unknown }

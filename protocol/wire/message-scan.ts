@@ -17,7 +17,12 @@ export const needsScan = (size: number, { maxValues }: MessageLimits): boolean =
  * The error for the first limit that a message exceeds, found by counting in its bytes before they are parsed;
  * undefined when it exceeds none. It does not check that the bytes are JSON.
  */
-export function findExceededLimit (bytes: Buffer, start: number, end: number, { maxValues, maxKeys, maxDepth, option }: MessageLimits): McpError | undefined {
+export function findExceededLimit (
+  bytes: Buffer,
+  start: number,
+  end: number,
+  { maxValues, maxKeys, maxDepth, option }: MessageLimits
+): McpError | undefined {
   let values = 1
   let keys = 0
   let depth = 0
@@ -31,7 +36,9 @@ export function findExceededLimit (bytes: Buffer, start: number, end: number, { 
     } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
       if (++depth > maxDepth) return errors.tooDeep(maxDepth, option === undefined)
       // One more than there are commas, unless it is empty.
-      if (!isClosing(afterSpace(bytes, at + 1, end)) && ++values > maxValues) return errors.tooManyValues(maxValues, option)
+      if (!isClosing(afterSpace(bytes, at + 1, end)) && ++values > maxValues) {
+        return errors.tooManyValues(maxValues, option)
+      }
     } else if (isClosing(byte)) depth--
   }
   return undefined
@@ -50,7 +57,11 @@ export function scanRequestId (bytes: Buffer, start: number, end: number): strin
  * The id, as JSON text, and whether there is a method, of a message that is not read otherwise, or of which only the
  * beginning is there.
  */
-export function scanEnvelope (bytes: Buffer, start: number, end: number): { id: string | undefined, hasMethod: boolean } {
+export function scanEnvelope (
+  bytes: Buffer,
+  start: number,
+  end: number
+): { id: string | undefined; hasMethod: boolean } {
   let id: string | undefined
   let hasMethod = false
   let depth = 0
@@ -59,7 +70,9 @@ export function scanEnvelope (bytes: Buffer, start: number, end: number): { id: 
     const byte = bytes[at] as number
     if (byte === QUOTE) {
       const close = closingQuote(bytes, at + 1, end)
-      if (isKey && close - at === 3 && bytes.toString('latin1', at + 1, close) === 'id') id ??= scalarAt(bytes, close + 1, end)
+      if (isKey && close - at === 3 && bytes.toString('latin1', at + 1, close) === 'id') {
+        id ??= scalarAt(bytes, close + 1, end)
+      }
       if (isKey && close - at === 7 && bytes.toString('latin1', at + 1, close) === 'method') hasMethod = true
       isKey = false
       at = close

@@ -48,14 +48,17 @@ export function resultToOpenJson (result: object | PreparedResult): string {
 
 /** True for a promise or any other object with a `then`. */
 export const isThenable = (value: unknown): value is PromiseLike<object | PreparedResult> =>
-  ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof (value as { then?: unknown }).then === 'function'
+  ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+  typeof (value as { then?: unknown }).then === 'function'
 
 interface PlainText { content: [{ type: 'text', text: string }], isError?: boolean, resultType?: 'complete' }
 
 /** True for what most tools return: one text block and nothing else, but that it is complete. */
 function isPlainText (result: object): result is PlainText {
   const { content, isError, resultType } = result as Partial<PlainText>
-  if (!Array.isArray(content) || content.length !== 1 || !hasOnly(result, 'content', 'isError', 'resultType')) return false
+  if (!Array.isArray(content) || content.length !== 1 || !hasOnly(result, 'content', 'isError', 'resultType')) {
+    return false
+  }
   if (resultType !== undefined && resultType !== 'complete') return false
   const [block] = content
   return (isError === undefined || typeof isError === 'boolean') && typeof block === 'object' && block !== null &&

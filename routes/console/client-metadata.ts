@@ -1,6 +1,11 @@
 import { metadataUrl } from '../../protocol/http/protected-resource.js'
 
-export interface ConsoleOAuth { issuer: string, resource: string, scopes?: readonly string[] | undefined, consoleClientId?: string | undefined }
+export interface ConsoleOAuth {
+  issuer: string
+  resource: string
+  scopes?: readonly string[] | undefined
+  consoleClientId?: string | undefined
+}
 
 /** Facts that the page needs for a login with OAuth. */
 export interface OAuthLogin {
@@ -18,7 +23,11 @@ export interface OAuthLogin {
  */
 export function loginOf ({ resource, consoleClientId }: ConsoleOAuth, base: string, hostPrefix = ''): OAuthLogin {
   const redirectUri = pageUrl(new URL(resource), base)
-  return { clientId: consoleClientId ?? new URL('client.json', redirectUri).href, redirectUri, metadata: metadataUrl(resource, hostPrefix) }
+  return {
+    clientId: consoleClientId ?? new URL('client.json', redirectUri).href,
+    redirectUri,
+    metadata: metadataUrl(resource, hostPrefix)
+  }
 }
 
 /** Beside the endpoint of MCP. A resource that does not name the endpoint is the origin of the gateway. */
@@ -28,7 +37,10 @@ function pageUrl ({ origin, pathname }: URL, base: string): string {
 }
 
 /** The document that an authorization server fetches to learn about the console: a public client without a secret. */
-export function clientMetadata (name: string, { clientId, redirectUri }: Pick<OAuthLogin, 'clientId' | 'redirectUri'>): object {
+export function clientMetadata (
+  name: string,
+  { clientId, redirectUri }: Pick<OAuthLogin, 'clientId' | 'redirectUri'>
+): object {
   return {
     client_id: clientId,
     client_name: `Console of ${name}`,

@@ -60,7 +60,10 @@ const WEIGHT = /^q=(0(?:\.\d*)?|1(?:\.0*)?)$/
  */
 export function encodingFor (accepted: string | string[] | undefined): Encoding | undefined {
   const weights = new Map(String(accepted ?? '').toLowerCase().split(',').map(readWeight))
-  const [br, gzip] = (['br', 'gzip'] as const).map(name => weights.get(name) ?? weights.get('*') ?? 0) as [number, number]
+  const [br, gzip] = (['br', 'gzip'] as const).map(name => weights.get(name) ?? weights.get('*') ?? 0) as [
+    number,
+    number
+  ]
   if (br === 0 && gzip === 0) return undefined
   return br >= gzip ? 'br' : 'gzip'
 }

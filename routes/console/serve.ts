@@ -22,7 +22,12 @@ export function servePage (file: ConsoleFile, headers: Headers): Route['handler'
   return async (request, reply) => {
     const [path = ''] = request.url.split('?', 1)
     if (path.endsWith('/')) return await send(file, headers, REVALIDATE, request, reply)
-    return await reply.headers(headers).header('cache-control', REVALIDATE).code(308).header('location', `console/${request.url.slice(path.length)}`).send()
+    return await reply
+      .headers(headers)
+      .header('cache-control', REVALIDATE)
+      .code(308)
+      .header('location', `console/${request.url.slice(path.length)}`)
+      .send()
   }
 }
 
@@ -30,10 +35,20 @@ export function serveJson (value: object, headers: Headers): Route['handler'] {
   return async (_request, reply) => await reply.headers(headers).header('cache-control', REVALIDATE).send(value)
 }
 
-async function send (file: ConsoleFile, headers: Headers, caching: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function send (
+  file: ConsoleFile,
+  headers: Headers,
+  caching: string,
+  request: FastifyRequest,
+  reply: FastifyReply
+): Promise<FastifyReply> {
   const encoding = encodingFor(request.headers['accept-encoding'])
   const tag = `"${file.hash}${encoding === undefined ? '' : `-${encoding}`}"`
-  const ofFile = { 'cache-control': caching, etag: tag, vary: request.headers.origin === undefined ? 'Accept-Encoding' : 'Origin, Accept-Encoding' }
+  const ofFile = {
+    'cache-control': caching,
+    etag: tag,
+    vary: request.headers.origin === undefined ? 'Accept-Encoding' : 'Origin, Accept-Encoding'
+  }
   reply.headers(headers)
   if (matchesTag(request.headers['if-none-match'], tag)) return await reply.headers(ofFile).code(304).send()
   const bytes = await readBytes(file, encoding).catch((error: Error) => {
@@ -46,7 +61,10 @@ async function send (file: ConsoleFile, headers: Headers, caching: string, reque
 }
 
 function gone (request: FastifyRequest, error: Error): Error {
-  request.log.warn({ reqId: request.id, err: error }, 'a file of the console cannot be read; if the gateway was built anew, restart it')
+  request.log.warn(
+    { reqId: request.id, err: error },
+    'a file of the console cannot be read; if the gateway was built anew, restart it'
+  )
   return httpErrors.notFound(request.method, '/console')
 }
 

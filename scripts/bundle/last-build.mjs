@@ -1,4 +1,5 @@
-// Remembers what the last build was made of, and which files of former builds are kept: a gateway that runs loads some of its files late.
+// Remembers what the last build was made of, and which files of former builds are kept: a gateway that runs loads some
+// of its files late.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,17 +28,23 @@ export function digestOf (root) {
 }
 
 function sourcesIn (root, folder) {
-  return readdirSync(join(root, folder), { withFileTypes: true }).sort((a, b) => a.name < b.name ? -1 : 1).flatMap(entry => {
-    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-    if (entry.isDirectory()) return SKIPPED.test(path) ? [] : sourcesIn(root, path)
-    return SOURCES.test(entry.name) ? [path] : []
-  })
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap(entry => {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (entry.isDirectory()) return SKIPPED.test(path) ? [] : sourcesIn(root, path)
+      return SOURCES.test(entry.name) ? [path] : []
+    })
 }
 
 /** Tells whether the last build succeeded, had these sources, and is still there. */
 export function isCurrent (root, digest) {
   const { digest: built, files = [] } = read(root, NOTE)
-  return built === digest && files.length > 0 && [...files.map(file => `dist/${file}`), ...OTHERS].every(file => existsSync(join(root, file)))
+  return (
+    built === digest &&
+    files.length > 0 &&
+    [...files.map(file => `dist/${file}`), ...OTHERS].every(file => existsSync(join(root, file)))
+  )
 }
 
 /** The files of dist/ that the last bundle has. */
@@ -49,7 +56,9 @@ export function beginBuild (root) {
   write(root, NOTE, { files, former })
 }
 
-/** Notes of which sources dist/ was made, and deletes what neither this build has nor the last one that was different. */
+/**
+ * Notes of which sources dist/ was made, and deletes what neither this build has nor the last one that was different.
+ */
 export function endBuild (root, digest) {
   const files = listOf(root)
   const last = read(root, NOTE)
@@ -94,7 +103,10 @@ function removeStale (file) {
   }
 }
 
-/** A process may have the id of one that was killed: in a container, even this one. No build takes as long as LONGEST_BUILD. */
+/**
+ * A process may have the id of one that was killed: in a container, even this one. No build takes as long as
+ * LONGEST_BUILD.
+ */
 function isHeld (pid, age) {
   if (age > LONGEST_BUILD || pid === String(process.pid)) return false
   // Its writer has created it and not written to it yet.

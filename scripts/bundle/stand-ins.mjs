@@ -7,9 +7,14 @@ const FOLDERS = ['tools', 'resources', 'prompts']
 export const LATE = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
 
 /** jsonc-parser for cli/settings/, which every start loads: the package itself is loaded with the first config file. */
-const JSONC_PARSER = ['printParseErrorCode', 'visit'].map(name => `export const ${name} = (...given) => require('./late/jsonc-parser.cjs').${name}(...given)`).join('\n')
+const JSONC_PARSER = ['printParseErrorCode', 'visit']
+  .map(name => `export const ${name} = (...given) => require('./late/jsonc-parser.cjs').${name}(...given)`)
+  .join('\n')
 
-/** Node.js modules that dependencies load at every start, that are slow to load and mostly not used. They are loaded on first access. */
+/**
+ * Node.js modules that dependencies load at every start, that are slow to load and mostly not used. They are loaded on
+ * first access.
+ */
 const LATE_BUILTINS = ['child_process', 'dns', 'http2', 'https', 'perf_hooks', 'tls', 'v8', 'vm', 'worker_threads']
 
 /** pino's transport starts threads from files beside it, so the package that an installed Fastify has is used. */
@@ -30,15 +35,34 @@ export const standIns = {
   setup ({ onResolve, onLoad }) {
     const lateParts = findLateParts()
     onLoad({ filter: /[\\/]built-ins\.ts$/ }, () => ({ contents: listOfBuiltIns(), resolveDir: fileURLToPath(root) }))
-    onLoad({ filter: /[\\/]load-ajv\.ts$/ }, () => ({ contents: "export const loadAjv = dialect => require('./late/ajv.cjs')[dialect]()" }))
+    onLoad({ filter: /[\\/]load-ajv\.ts$/ }, () => ({
+      contents: "export const loadAjv = dialect => require('./late/ajv.cjs')[dialect]()"
+    }))
     onLoad({ filter: /pino[\\/]lib[\\/]transport\.js$/ }, () => ({ contents: PINO_TRANSPORT }))
-    onResolve({ filter: /^fastify$/ }, ({ path, importer }) => /pino[\\/]lib[\\/]transport\.js$/.test(importer) ? { path, external: true } : undefined)
+    onResolve({ filter: /^fastify$/ }, ({ path, importer }) =>
+      /pino[\\/]lib[\\/]transport\.js$/.test(importer) ? { path, external: true } : undefined
+    )
     onResolve({ filter: /^clipboardy$/ }, () => ({ path: './late/clipboardy.js', external: true }))
     onResolve({ filter: /^@redis\/client$/ }, () => ({ path: './late/redis-client.cjs', external: true }))
-    onResolve({ filter: /^jsonc-parser$/ }, ({ path, importer }) => /json-places\.ts$/.test(importer) ? { path, namespace: 'jsonc' } : { path: './late/jsonc-parser.cjs', external: true })
+    onResolve({ filter: /^jsonc-parser$/ }, ({ path, importer }) =>
+      /json-places\.ts$/.test(importer)
+        ? { path, namespace: 'jsonc' }
+        : { path: './late/jsonc-parser.cjs', external: true }
+    )
     onLoad({ filter: /./, namespace: 'jsonc' }, () => ({ contents: JSONC_PARSER }))
     onResolve({ filter: /^undici$/ }, () => ({ path: './late/undici.cjs', external: true }))
-    onLoad({ filter: /[\\/](upstreams|transports[\\/]client|protocol[\\/]watch|plugins[\\/]observability|stores)[\\/].*\.ts$/ }, ({ path }) => lateParts.has(path) ? { contents: `import '${fileURLToPath(new URL('app.ts', root))}'\n${readFileSync(path, 'utf8')}`, loader: 'ts' } : undefined)
+    onLoad(
+      {
+        filter: /[\\/](upstreams|transports[\\/]client|protocol[\\/]watch|plugins[\\/]observability|stores)[\\/].*\.ts$/
+      },
+      ({ path }) =>
+        lateParts.has(path)
+          ? {
+              contents: `import '${fileURLToPath(new URL('app.ts', root))}'\n${readFileSync(path, 'utf8')}`,
+              loader: 'ts'
+            }
+          : undefined
+    )
     replace(LATE, latePackage)
     replace(LATE_BUILTINS.flatMap(name => [name, `node:${name}`]), lateBuiltin)
     // The CommonJS build of the package loads much faster than its ES module.
@@ -46,7 +70,9 @@ export const standIns = {
 
     function replace (names, contentsOf) {
       const filter = new RegExp(`^(${names.join('|')})$`)
-      onResolve({ filter }, ({ path, namespace }) => namespace === 'stand-in' ? { path, external: true } : { path, namespace: 'stand-in' })
+      onResolve({ filter }, ({ path, namespace }) =>
+        namespace === 'stand-in' ? { path, external: true } : { path, namespace: 'stand-in' }
+      )
       onLoad({ filter, namespace: 'stand-in' }, async ({ path }) => ({ contents: await contentsOf(path) }))
     }
   }
@@ -60,14 +86,22 @@ export function fileOf (name) {
 const root = new URL('../..', import.meta.url)
 
 /**
- * The files about upstream servers, watchers and stores that are imported when they are needed. In the bundle they import app.ts, which is loaded by then: what they
- * share with it would otherwise be cut into more files, which every start has to load.
+ * The files about upstream servers, watchers and stores that are imported when they are needed. In the bundle they
+ * import app.ts, which is loaded by then: what they share with it would otherwise be cut into more files, which every
+ * start has to load.
  */
 function findLateParts () {
-  const files = ['app.ts', ...['upstreams', 'transports/client', 'plugins/observability'].flatMap(folder => readdirSync(new URL(folder, root), { recursive: true }).map(name => `${folder}/${name}`))]
+  const files = [
+    'app.ts',
+    ...['upstreams', 'transports/client', 'plugins/observability'].flatMap(folder =>
+      readdirSync(new URL(folder, root), { recursive: true }).map(name => `${folder}/${name}`)
+    )
+  ]
   const imports = files.filter(file => file.endsWith('.ts')).flatMap(file => {
     const url = new URL(file, root)
-    return [...readFileSync(url, 'utf8').matchAll(/import\('(\.[^']+)\.js'\)/g)].map(([, path]) => fileURLToPath(new URL(`${path}.ts`, url)))
+    return [...readFileSync(url, 'utf8').matchAll(/import\('(\.[^']+)\.js'\)/g)].map(([, path]) =>
+      fileURLToPath(new URL(`${path}.ts`, url))
+    )
   })
   return new Set(imports)
 }
@@ -79,7 +113,10 @@ function listOfBuiltIns () {
   return `${[...reExports(), ...imports].join('\n')}\nexport const builtIns = async () => [${entries.join(', ')}]`
 }
 
-/** Imports of what app.ts re-exports. The files that use it by the name of the package are part of app.ts, so it has to be evaluated before them. */
+/**
+ * Imports of what app.ts re-exports. The files that use it by the name of the package are part of app.ts, so it has to
+ * be evaluated before them.
+ */
 function reExports () {
   const source = readFileSync(new URL('app.ts', root), 'utf8')
   return [...source.matchAll(/^export \{.*\} from ('\..+')$/gm)].map(([, path]) => `import ${path}`)
@@ -90,7 +127,10 @@ function modulesIn (folder) {
   return names.map(name => `./${folder}/${name.replace(/ts$/, 'js')}`)
 }
 
-/** Source that loads the package when it is called. The schema compilers are called twice: for their options, and to compile. */
+/**
+ * Source that loads the package when it is called. The schema compilers are called twice: for their options, and to
+ * compile.
+ */
 function latePackage (name) {
   const load = `require('./late/${fileOf(name)}.cjs')`
   if (!name.endsWith('-compiler')) return `module.exports = (...given) => ${load}(...given)`

@@ -12,14 +12,18 @@ export class ClipboardError extends Error {
 }
 
 const NO_DISPLAY = 'No display environment available'
-const WAYLAND = 'The Wayland compositor that WAYLAND_DISPLAY names must be running and wl-clipboard installed: sudo apt install wl-clipboard'
+const WAYLAND =
+  'The Wayland compositor that WAYLAND_DISPLAY names must be running and wl-clipboard installed: sudo apt install wl-clipboard'
 
 export const noDisplay = () => new ClipboardError(
   NO_DISPLAY, 'Start the gateway in an X11 or Wayland session, or start Xvfb and set DISPLAY for the gateway')
 
 /** The program from which a text was copied has to supply it, and may fail to. */
-export const noAnswer = (ms: number) => new ClipboardError(
-  `No answer within ${ms} ms`, 'The program that owns the clipboard does not answer: copy something in another program, or end that one')
+export const noAnswer = (ms: number) =>
+  new ClipboardError(
+    `No answer within ${ms} ms`,
+    'The program that owns the clipboard does not answer: copy something in another program, or end that one'
+  )
 
 export const tooLong = (max: number) => new ClipboardError(
   `It holds more than ${max} characters`, 'Copy a smaller part')
@@ -28,15 +32,28 @@ export const tooLong = (max: number) => new ClipboardError(
 export function clipboardFailure (error: unknown, session: Session): ClipboardError {
   const { message, xselError } = error instanceof Error ? error as LibraryError : { message: '' }
   if (message.startsWith('Clipboard access requires a display server')) {
-    return new ClipboardError(NO_DISPLAY, session === 'wayland' ? WAYLAND : 'The X server that DISPLAY names does not answer: start it, or Xvfb, or set DISPLAY to one that runs')
+    return new ClipboardError(
+      NO_DISPLAY,
+      session === 'wayland'
+        ? WAYLAND
+        : 'The X server that DISPLAY names does not answer: start it, or Xvfb, or set DISPLAY to one that runs'
+    )
   }
   if (message.startsWith("Couldn't find the `xsel` binary")) {
-    return session === 'wayland' ? new ClipboardError('wl-clipboard does not work', WAYLAND) : new ClipboardError('xsel was not found', 'Install it: sudo apt install xsel')
+    return session === 'wayland'
+      ? new ClipboardError('wl-clipboard does not work', WAYLAND)
+      : new ClipboardError('xsel was not found', 'Install it: sudo apt install xsel')
   }
   if (/logfile|HOME directory/.test(String(xselError?.stderr))) {
-    return new ClipboardError('xsel cannot write its log file', 'Set HOME or XDG_CACHE_HOME to a folder that the gateway may write to')
+    return new ClipboardError(
+      'xsel cannot write its log file',
+      'Set HOME or XDG_CACHE_HOME to a folder that the gateway may write to'
+    )
   }
-  return new ClipboardError('The clipboard program of this system failed', HINTS[session] ?? 'See whether other programs can copy and paste')
+  return new ClipboardError(
+    'The clipboard program of this system failed',
+    HINTS[session] ?? 'See whether other programs can copy and paste'
+  )
 }
 
 const HINTS: Partial<Record<Session, string>> = {

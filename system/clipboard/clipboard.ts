@@ -60,11 +60,17 @@ const session = () => sessionOf(process.platform, process.env, release())
 
 // Loaded on first use, because the library decides between X11 and Wayland when it is loaded.
 const clipboardy: ClipboardBackend = {
-  read: async (limit: AbortSignal) => await killable(async () => await (await import('clipboardy')).default.read(), limit),
-  write: async (text: string, limit: AbortSignal) => await killable(async () => await (await import('clipboardy')).default.write(text), limit)
+  read: async (limit: AbortSignal) =>
+    await killable(async () => await (await import('clipboardy')).default.read(), limit),
+  write: async (text: string, limit: AbortSignal) =>
+    await killable(async () => await (await import('clipboardy')).default.write(text), limit)
 }
 
-async function runWithLimit<T> (ms: number, work: (limit: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+async function runWithLimit<T>(
+  ms: number,
+  work: (limit: AbortSignal) => Promise<T>,
+  signal?: AbortSignal
+): Promise<T> {
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(noAnswer(ms)), ms)
   const limit = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])

@@ -98,7 +98,9 @@ function holderOf ({ sub, client_id: id, azp, exp, scope, scp }: JWTPayload, iss
 /** Unique, because an issuer contains neither ? nor #. */
 function principalOf (issuer: string, subject: unknown, client: unknown): string {
   const name = subject ?? client
-  if (typeof name !== 'string' || name === '' || name.length > MAX_SUBJECT || /[\p{Cc}\p{Surrogate}]/u.test(name)) throw new Error('there is no usable sub, client_id or azp')
+  if (typeof name !== 'string' || name === '' || name.length > MAX_SUBJECT || /[\p{Cc}\p{Surrogate}]/u.test(name)) {
+    throw new Error('there is no usable sub, client_id or azp')
+  }
   return subject === undefined || subject === null ? `${issuer}?client=${name}` : `${issuer}#${name}`
 }
 
@@ -109,7 +111,8 @@ function namesIn (scope: unknown): string[] {
 
 function refusalOf (error: Error, trust: Trust): Error {
   if (error instanceof CredentialUnknowable) return error
-  const message = error instanceof errors.JWTExpired ? 'the access token has expired' : 'the access token is not valid here'
+  const message =
+    error instanceof errors.JWTExpired ? 'the access token has expired' : 'the access token is not valid here'
   const [reason, detail] = reasonOf(error, trust)
   return new CredentialRefused(message, reason, { cause: error, detail })
 }
@@ -118,7 +121,9 @@ function reasonOf (error: Error, { issuer, audience }: Trust): [reason: RefusalR
   if (error instanceof errors.JWTExpired) return ['expired_token']
   if (error instanceof errors.JWSSignatureVerificationFailed) return ['wrong_signature']
   if (error instanceof errors.JWKSNoMatchingKey) return ['unknown_signing_key']
-  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return ['unknown_credential', 'it is neither a listed key nor a signed token']
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
+    return ['unknown_credential', 'it is neither a listed key nor a signed token']
+  }
   if (!(error instanceof errors.JWTClaimValidationFailed)) return ['invalid_token', error.message]
   // Claims are checked after the signature, so they are the issuer's own.
   const { claim, payload } = error
@@ -129,5 +134,12 @@ function reasonOf (error: Error, { issuer, audience }: Trust): [reason: RefusalR
 
 /** A claim for the log, without control characters that a terminal might interpret. */
 function toLogText (claim: unknown): string {
-  return claim === undefined ? 'none' : [claim].flat().map(String).join(' and ').slice(0, MAX_LOGGED).replace(/[\p{C}\u2028\u2029]/gu, '?')
+  return claim === undefined
+    ? 'none'
+    : [claim]
+        .flat()
+        .map(String)
+        .join(' and ')
+        .slice(0, MAX_LOGGED)
+        .replace(/[\p{C}\u2028\u2029]/gu, '?')
 }

@@ -14,7 +14,12 @@ export interface ListedKey { name: string, hash: string, scopes: string[], expir
 /** The difference between two lists of keys, by their names, and the holders whose rights or expiry changed. */
 export interface KeyChanges { added: string[], removed: string[], changed: string[], holders: Holder[] }
 
-interface Key { id: string, name: string, digest: Buffer, holder: { -readonly [member in keyof Holder]: Holder[member] } }
+interface Key {
+  id: string
+  name: string
+  digest: Buffer
+  holder: { -readonly [member in keyof Holder]: Holder[member] }
+}
 
 const PREFIX = 'sha256:'
 
@@ -76,7 +81,9 @@ export class ApiKeys {
   }
 
   #withIds (keys: Key[]): Key[] {
-    for (const { id, holder } of keys) if (!this.#ids.has(holder)) this.#ids.set(holder, digestOf(id).toString('base64url'))
+    for (const { id, holder } of keys) {
+      if (!this.#ids.has(holder)) this.#ids.set(holder, digestOf(id).toString('base64url'))
+    }
     return keys
   }
 }
@@ -84,22 +91,37 @@ export class ApiKeys {
 function keysOf (listed: ListedKey[]): Key[] {
   const hashes = listed.map(({ hash }) => hash)
   const again = hashes.findIndex((hash, index) => hashes.indexOf(hash) !== index)
-  if (again !== -1) throw new Error(`option apiKeys.${again}.hash is listed twice: make a key of its own for each with "patchbay key NAME"`)
+  if (again !== -1) {
+    throw new Error(
+      `option apiKeys.${again}.hash is listed twice: make a key of its own for each with "patchbay key NAME"`
+    )
+  }
   return listed.map((key, index) => ({
-    id: `${key.name} ${key.hash}`, name: key.name, digest: Buffer.from(key.hash.slice(PREFIX.length), 'hex'), holder: holderOf(key, index)
+    id: `${key.name} ${key.hash}`,
+    name: key.name,
+    digest: Buffer.from(key.hash.slice(PREFIX.length), 'hex'),
+    holder: holderOf(key, index)
   }))
 }
 
 function holderOf ({ name, scopes, expires }: ListedKey, index: number): Holder {
   const time = expires === undefined ? undefined : Date.parse(expires)
-  if (Number.isNaN(time)) throw new Error(`option apiKeys.${index}.expires must be a time in UTC such as 2030-01-31T12:00:00Z, or a day, not "${expires}"`)
+  if (Number.isNaN(time)) {
+    throw new Error(
+      `option apiKeys.${index}.expires must be a time in UTC such as 2030-01-31T12:00:00Z, or a day, not "${expires}"`
+    )
+  }
   return { principal: `key:${name}`, scopes: new Set(scopes), expires: time }
 }
 
 function hasChanged ({ holder }: Key, before: Key | undefined): boolean {
   if (before === undefined) return false
   const { scopes, expires } = before.holder
-  return expires !== holder.expires || scopes.size !== holder.scopes.size || [...scopes].some(scope => !holder.scopes.has(scope))
+  return (
+    expires !== holder.expires ||
+    scopes.size !== holder.scopes.size ||
+    [...scopes].some(scope => !holder.scopes.has(scope))
+  )
 }
 
 // Connections and sessions refer to the holder object, so a key that stays keeps it.

@@ -58,7 +58,9 @@ export class Authority {
     const holder = this.#apiKeys.find(digest)
     if (holder === undefined && this.#tokens !== undefined) return this.#tokens.verify(credential, digest)
     if (holder === undefined) throw new CredentialRefused('the API key is not known', 'unknown_key')
-    if (holder.expires !== undefined && holder.expires <= Date.now()) throw new CredentialRefused('the API key has expired', 'expired_key', { detail: holder.principal })
+    if (holder.expires !== undefined && holder.expires <= Date.now()) {
+      throw new CredentialRefused('the API key has expired', 'expired_key', { detail: holder.principal })
+    }
     return holder
   }
 
@@ -97,7 +99,10 @@ export class Authority {
 
 async function trust (oauth: OAuth, signal: AbortSignal, onTrouble: AuthorityOptions['onTrouble']): Promise<Issuer> {
   // Loaded only where tokens are accepted.
-  const [{ AccessTokens }, { RemoteKeys }] = await Promise.all([import('./access-token.js'), import('./remote-keys.js')])
+  const [{ AccessTokens }, { RemoteKeys }] = await Promise.all([
+    import('./access-token.js'),
+    import('./remote-keys.js')
+  ])
   const { issuer, audience, algorithms = ALGORITHMS } = oauth
   const keys = new RemoteKeys(loaderOf(oauth, signal), error => { if (!signal.aborted) onTrouble(error) })
   return { keys, tokens: new AccessTokens({ issuer, audience, algorithms }, keys.find) }

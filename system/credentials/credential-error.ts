@@ -14,7 +14,11 @@ export class CredentialRefused extends Error {
   /** Says what was expected and what was given; never the credential or a secret part of it. */
   readonly detail: string | undefined
 
-  constructor (message: string, reason: RefusalReason, { detail, ...options }: ErrorOptions & { detail?: string | undefined } = {}) {
+  constructor (
+    message: string,
+    reason: RefusalReason,
+    { detail, ...options }: ErrorOptions & { detail?: string | undefined } = {}
+  ) {
     super(message, options)
     this.reason = reason
     this.detail = detail

@@ -5,7 +5,11 @@ const MAX_BYTES = 512 * 1024
 
 /** Fetches a JSON document, within limits of time and size and without following redirects. */
 export async function fetchJson (url: URL, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(url, { redirect: 'manual', headers: { accept: 'application/json' }, signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]) })
+  const response = await fetch(url, {
+    redirect: 'manual',
+    headers: { accept: 'application/json' },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)])
+  })
   if (response.status !== 200) {
     await response.body?.cancel()
     throw new Error(`${url.href} answered with status ${response.status}`)

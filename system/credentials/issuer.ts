@@ -28,7 +28,11 @@ export function reasonOf (error: unknown): string {
  */
 function metadataUrls ({ origin, pathname }: URL): URL[] {
   const path = pathname.replace(/\/$/, '')
-  const paths = [`/.well-known/oauth-authorization-server${path}`, `/.well-known/openid-configuration${path}`, `${path}/.well-known/openid-configuration`]
+  const paths = [
+    `/.well-known/oauth-authorization-server${path}`,
+    `/.well-known/openid-configuration${path}`,
+    `${path}/.well-known/openid-configuration`
+  ]
   return [...new Set(paths)].map(path => new URL(path, origin))
 }
 

@@ -23,7 +23,11 @@ export class RemoteKeys {
   #loading: Promise<void> | undefined
   #trouble: Error | undefined
 
-  constructor (load: () => Promise<unknown>, onTrouble: (error: Error | undefined) => void = () => {}, now: () => number = () => performance.now()) {
+  constructor (
+    load: () => Promise<unknown>,
+    onTrouble: (error: Error | undefined) => void = () => {},
+    now: () => number = () => performance.now()
+  ) {
     this.#load = load
     this.#onTrouble = onTrouble
     this.#now = now
@@ -58,14 +62,16 @@ export class RemoteKeys {
   async #reload (interval: number): Promise<LocalKeys> {
     if (this.#loading === undefined && this.#now() - this.#triedAt >= interval) this.#loading = this.#fetch()
     await this.#loading
-    if (this.#trouble !== undefined || this.#keys === undefined) throw new CredentialUnknowable('the keys of the issuer cannot be fetched', { cause: this.#trouble })
+    if (this.#trouble !== undefined || this.#keys === undefined) {
+      throw new CredentialUnknowable('the keys of the issuer cannot be fetched', { cause: this.#trouble })
+    }
     return this.#keys
   }
 
   async #fetch (): Promise<void> {
     this.#triedAt = this.#now()
     try {
-      this.#keys = createLocalJWKSet(await this.#load() as JSONWebKeySet)
+      this.#keys = createLocalJWKSet((await this.#load()) as JSONWebKeySet)
       this.#loadedAt = this.#now()
       this.#trouble = undefined
     } catch (error) {

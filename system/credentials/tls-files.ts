@@ -12,9 +12,16 @@ export interface TlsFiles { key: string, cert: string }
 export function readTls (files: TlsFiles): { key: Buffer, cert: Buffer } {
   const pair = { key: read(files, 'key'), cert: read(files, 'cert') }
   const key = parseKey(files.key, pair.key)
-  const certificate = parse(`option tls.cert: ${files.cert} must be a certificate as PEM`, () => new X509Certificate(pair.cert))
+  const certificate = parse(
+    `option tls.cert: ${files.cert} must be a certificate as PEM`,
+    () => new X509Certificate(pair.cert)
+  )
   // TLS itself refuses another key only if it is of the same kind; with one of another kind every handshake would fail.
-  if (!certificate.checkPrivateKey(key)) throw new Error(`option tls: the private key in ${files.key} does not belong to the certificate in ${files.cert}; name the key that the certificate was made for`)
+  if (!certificate.checkPrivateKey(key)) {
+    throw new Error(
+      `option tls: the private key in ${files.key} does not belong to the certificate in ${files.cert}; name the key that the certificate was made for`
+    )
+  }
   parse(`option tls: ${files.key} and ${files.cert} cannot be used for TLS`, () => createSecureContext(pair))
   return pair
 }

@@ -12,7 +12,10 @@ type Raw = Dirent | Dirent<Buffer>
  * by a link.
  */
 export async function entriesOf (folder: string, from = ''): Promise<FolderEntry[]> {
-  const raw = await unlessAbsent(async () => process.platform === 'linux' ? await readOpened(folder) : await readNamed(folder)) ?? []
+  const raw =
+    (await unlessAbsent(async () =>
+      process.platform === 'linux' ? await readOpened(folder) : await readNamed(folder)
+    )) ?? []
   return raw.flatMap(toEntry).filter(({ name }) => name >= from).sort((a, b) => a.name < b.name ? -1 : 1)
 }
 

@@ -40,7 +40,11 @@ export class Folder {
   }
 
   /** At most `size` files after a URI. */
-  async list (after: string | undefined, size: number, signal?: AbortSignal): Promise<Array<{ uri: string, path: string, size: number }>> {
+  async list (
+    after: string | undefined,
+    size: number,
+    signal?: AbortSignal
+  ): Promise<Array<{ uri: string, path: string, size: number }>> {
     const { others, maxUri } = this.#options
     const files = await listFiles(this.#jail, {
       after: after === undefined ? [] : namesBelow(this.uri, after) ?? [],
@@ -67,7 +71,9 @@ export class Folder {
     const folder = path === undefined ? undefined : await this.#folderOf(path)
     if (path === undefined || real === undefined || folder === undefined) return undefined
     // Both a link and its target can change.
-    const stop = await unlessAbsent(async () => await watchers.watch([...new Set([real, join(folder, basename(path))])], changed))
+    const stop = await unlessAbsent(
+      async () => await watchers.watch([...new Set([real, join(folder, basename(path))])], changed)
+    )
     if (await resolveInside(this.#jail, path) === real) return stop
     stop?.()
     return undefined

@@ -13,7 +13,8 @@ export async function realFolder (path: string): Promise<string | undefined> {
 export interface Jail { root: string, hidden: readonly string[] }
 
 /** True for a real path that is in the jail and not hidden. */
-export const isInside = ({ root, hidden }: Jail, path: string): boolean => isBelow(root, path) && !hidden.some(folder => path === folder || isBelow(folder, path))
+export const isInside = ({ root, hidden }: Jail, path: string): boolean =>
+  isBelow(root, path) && !hidden.some(folder => path === folder || isBelow(folder, path))
 
 /** Not the folder itself, and not a sibling whose name begins like it. */
 const isBelow = (root: string, path: string): boolean => path.startsWith(root.endsWith(sep) ? root : root + sep)
@@ -38,7 +39,9 @@ export async function findInside (jail: Jail, path: string): Promise<{ real: str
  * The present path of an open file, even if it was moved since it was opened; undefined where the system does not tell.
  */
 export async function pathOfOpen (file: FileHandle): Promise<string | undefined> {
-  return process.platform === 'linux' ? await unlessAbsent(async () => await readlink(`/proc/self/fd/${file.fd}`)) : undefined
+  return process.platform === 'linux'
+    ? await unlessAbsent(async () => await readlink(`/proc/self/fd/${file.fd}`))
+    : undefined
 }
 
 /** The result of the work; undefined if it failed because a path does not exist or is not accessible. */

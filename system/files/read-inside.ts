@@ -15,7 +15,12 @@ const PATH_CHECKS = 5
 /**
  * The bytes of a regular file below a real folder, at most `max`. A file that is replaced meanwhile is opened again.
  */
-export async function readInside (jail: Jail, path: string, max: number, signal?: AbortSignal): Promise<Buffer | ReadFailure> {
+export async function readInside (
+  jail: Jail,
+  path: string,
+  max: number,
+  signal?: AbortSignal
+): Promise<Buffer | ReadFailure> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const file = await openInside(jail, path)
     if (typeof file === 'string') return file

@@ -3,7 +3,9 @@ import { homeFolder, type Environment } from '../environment.js'
 
 /** Where the platform keeps the data of a user's programs. Throws a sentence when the user has no home. */
 export function dataFolder (platform: string, env: Environment, home = homeFolder()): string {
-  if (platform === 'win32') return join(absolute(env.LOCALAPPDATA) ?? join(homeOf(home), 'AppData', 'Local'), 'patchbay')
+  if (platform === 'win32') {
+    return join(absolute(env.LOCALAPPDATA) ?? join(homeOf(home), 'AppData', 'Local'), 'patchbay')
+  }
   if (platform === 'darwin') return join(homeOf(home), 'Library', 'Application Support', 'patchbay')
   // The specification of these folders has relative paths ignored.
   return join(absolute(env.XDG_DATA_HOME) ?? join(homeOf(home), '.local', 'share'), 'patchbay')
@@ -18,6 +20,10 @@ const absolute = (path = ''): string | undefined => isAbsolute(path) || /^[A-Za-
 
 function homeOf (home: string | undefined): string {
   const path = absolute(home)
-  if (path === undefined) throw new Error('there is no home folder to keep things in: choose a folder with --data, or keep nothing with --ephemeral')
+  if (path === undefined) {
+    throw new Error(
+      'there is no home folder to keep things in: choose a folder with --data, or keep nothing with --ephemeral'
+    )
+  }
   return path
 }

@@ -45,7 +45,9 @@ export class DescriptorWriter {
   retry (): void {
     while (this.#size > 0 && this.#offerFirst());
     const ready = this.#dones.findIndex(({ at }) => at > this.#taken)
-    for (const { done } of this.#dones.splice(0, ready === -1 ? this.#dones.length : ready)) process.nextTick(done, this.#error)
+    for (const { done } of this.#dones.splice(0, ready === -1 ? this.#dones.length : ready)) {
+      process.nextTick(done, this.#error)
+    }
   }
 
   /** Runs `done` when everything written so far was taken, or cannot be taken any more. */

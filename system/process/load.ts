@@ -65,7 +65,8 @@ export class LoadMeter {
   }
 }
 
-const isMajor = (entry: object): boolean => (entry as { detail?: { kind?: number } }).detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR
+const isMajor = (entry: object): boolean =>
+  (entry as { detail?: { kind?: number } }).detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR
 
 /**
  * Undefined where it cannot be read: Linux tells it in a file, which cannot be opened when there are too many open

@@ -135,13 +135,17 @@ export class LogLines {
 
   // One reused buffer: a new one for each write would cost the garbage collector more than the lines.
   #bytesOf (lines: string): Buffer {
-    return lines.length > BATCH_LENGTH + BATCH_LENGTH / 4 ? Buffer.from(lines) : this.#page.subarray(0, this.#page.write(lines))
+    return lines.length > BATCH_LENGTH + BATCH_LENGTH / 4
+      ? Buffer.from(lines)
+      : this.#page.subarray(0, this.#page.write(lines))
   }
 
   #logLost (): void {
     const lost = this.#lost
     this.#lost = 0
-    this.write(`{"level":40,"time":${Date.now()},"lost":${lost},"msg":"log lines were dropped, because the reader was too slow"}\n`)
+    this.write(
+      `{"level":40,"time":${Date.now()},"lost":${lost},"msg":"log lines were dropped, because the reader was too slow"}\n`
+    )
   }
 }
 

@@ -32,12 +32,20 @@ export function claimStandardError (lines: LogLines): void {
   }
   const write = (chunk: unknown, encoding?: unknown, callback: unknown = encoding): boolean => {
     const bytes = stderr.writable ? bytesOf(chunk, encoding) : undefined
-    return bytes === undefined ? usual(chunk, encoding, callback) : take(bytes, typeof callback === 'function' ? callback as Done : undefined)
+    return bytes === undefined
+      ? usual(chunk, encoding, callback)
+      : take(bytes, typeof callback === 'function' ? (callback as Done) : undefined)
   }
   Object.defineProperties(stderr, {
     write: { value: write, writable: true, configurable: true },
     // Called by the stream itself, when it ends with some last words.
-    _write: { value: (chunk: Buffer, _encoding: string, done: Done) => { take(chunk, done) }, writable: true, configurable: true },
+    _write: {
+      value: (chunk: Buffer, _encoding: string, done: Done) => {
+        take(chunk, done)
+      },
+      writable: true,
+      configurable: true
+    },
     _writev: { value: undefined, writable: true, configurable: true },
     writableLength: { get: () => lines.size, configurable: true },
     writableNeedDrain: { get: () => full, configurable: true }

@@ -31,7 +31,12 @@ function openPipe (copies: Readable): Readable {
     if (isHeard(copies)) copies.push(Buffer.from(chunk))
     return input.emit('data', chunk)
   }
-  const options: SocketConstructorOpts & ConnectOpts = { fd: STANDARD_INPUT, readable: true, writable: false, onread: { buffer, callback } }
+  const options: SocketConstructorOpts & ConnectOpts = {
+    fd: STANDARD_INPUT,
+    readable: true,
+    writable: false,
+    onread: { buffer, callback }
+  }
   const input = new Socket(options)
   // The copies flow and end as a stream does that the transport reads, also where a plugin has paused them.
   copies.resume()

@@ -15,8 +15,22 @@ export function readUsage () {
     version: process.version,
     startedAt: Math.round(Date.now() / 1_000 - process.uptime()),
     cpu: { user: user / 1e6, system: system / 1e6 },
-    memory: { resident: residentMemory(), virtual: bytesIn(status, 'VmSize'), data: bytesIn(status, 'VmData'), heapTotal, heapUsed, external },
-    heapSpaces: getHeapSpaceStatistics().map(({ space_name: name, space_size: total, space_used_size: used, space_available_size: available }) => ({ name: name.replace(/_space$/, ''), total, used, available })),
+    memory: {
+      resident: residentMemory(),
+      virtual: bytesIn(status, 'VmSize'),
+      data: bytesIn(status, 'VmData'),
+      heapTotal,
+      heapUsed,
+      external
+    },
+    heapSpaces: getHeapSpaceStatistics().map(
+      ({ space_name: name, space_size: total, space_used_size: used, space_available_size: available }) => ({
+        name: name.replace(/_space$/, ''),
+        total,
+        used,
+        available
+      })
+    ),
     // One of them is the one that reads.
     openFiles: unlessRefused(() => readdirSync('/proc/self/fd').length - 1),
     maxOpenFiles: openFilesLimit()
@@ -42,7 +56,8 @@ const MIB = 1024 * 1024
  * The part of V8's heap limit that is for the young generation, which objects that stay cannot have. V8 does not tell
  * it: with Node.js 24 the limit is 192 MiB above `--max-old-space-size`, before that 48.
  */
-const YOUNG = Number(process.versions.node.split('.')[0]) >= 24 ? { most: 192 * MIB, share: 0.5 } : { most: 96 * MIB, share: 0.3 }
+const YOUNG =
+  Number(process.versions.node.split('.')[0]) >= 24 ? { most: 192 * MIB, share: 0.5 } : { most: 96 * MIB, share: 0.3 }
 
 /** How many bytes of heap Node.js may use for what stays before it gives up, cautiously. */
 export function heapLimit (): number {
@@ -57,7 +72,10 @@ export function memoryLimit (): number {
 
 /** The version of Node.js and the memory of this process. */
 export function runtime (): { node: string, memory: { rss: number, heapUsed: number } } {
-  return { node: process.versions.node, memory: { rss: residentMemory() ?? 0, heapUsed: getHeapStatistics().used_heap_size } }
+  return {
+    node: process.versions.node,
+    memory: { rss: residentMemory() ?? 0, heapUsed: getHeapStatistics().used_heap_size }
+  }
 }
 
 /**

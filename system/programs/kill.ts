@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process'
 
 /** Sends a signal to all processes of a group; `0` only asks whether there are any. False when there are none. */
-export function signalGroup (pid: number | undefined, signal: NodeJS.Signals | 0, platform: string = process.platform): boolean {
+export function signalGroup (
+  pid: number | undefined,
+  signal: NodeJS.Signals | 0,
+  platform: string = process.platform
+): boolean {
   try {
     if (pid === undefined) return false
     if (platform !== 'win32') return process.kill(-pid, signal)

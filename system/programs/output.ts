@@ -36,7 +36,9 @@ export class Output {
   /** To be called when no more output follows. */
   end (): void {
     // An incomplete character at the end is the program's own only if the limit did not cut it.
-    if (!this.truncated) for (const stream of ['stdout', 'stderr'] as const) this.#add(stream, this.#decoders[stream].end())
+    if (!this.truncated) {
+      for (const stream of ['stdout', 'stderr'] as const) this.#add(stream, this.#decoders[stream].end())
+    }
     this.#resume()
     clearTimeout(this.#timer)
   }

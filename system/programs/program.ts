@@ -44,7 +44,11 @@ export async function runProgram (program: Program, { signal, onOutput }: RunOpt
 }
 
 /** The environment of a program. */
-export function environment (folder: string, platform: string = process.platform, { SystemRoot = 'C:\\Windows' }: Environment = process.env): Environment {
+export function environment (
+  folder: string,
+  platform: string = process.platform,
+  { SystemRoot = 'C:\\Windows' }: Environment = process.env
+): Environment {
   // Node.js passes this variable on unless it is set here.
   const common = { LANG: 'C.UTF-8', HOME: folder, NODE_V8_COVERAGE: undefined }
   if (platform === 'win32') return { ...common, PATH: `${SystemRoot}\\System32;${SystemRoot}`, SystemRoot }
@@ -63,7 +67,14 @@ async function run (program: Program, signal: AbortSignal, output: Output): Prom
 }
 
 function start ({ path, args, folder }: Program, output: Output): ProcessGroup {
-  const child: ChildProcess = spawn(path, args, { cwd: folder, env: environment(folder), stdio: ['ignore', 'pipe', 'pipe'], shell: false, detached: true, windowsHide: true })
+  const child: ChildProcess = spawn(path, args, {
+    cwd: folder,
+    env: environment(folder),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    shell: false,
+    detached: true,
+    windowsHide: true
+  })
   const group = new ProcessGroup(child)
   for (const stream of ['stdout', 'stderr'] as const) {
     // Without file descriptors for pipes, Node.js creates no streams and emits an error event.

@@ -18,13 +18,21 @@ export function createCounter ({ name, rate, burst }: Rate, redis: RedisLink | u
   const more = burst - rate
   if (more <= 0) return toAsk(steady)
   const duration = Math.min(HOUR, Math.ceil(REFILL_FACTOR * more / rate))
-  return toAsk(new BurstyRateLimiter(steady, counter({ keyPrefix: `${prefix}burst:${name}`, points: more, duration }, redis)))
+  return toAsk(
+    new BurstyRateLimiter(steady, counter({ keyPrefix: `${prefix}burst:${name}`, points: more, duration }, redis))
+  )
 }
 
 function counter (window: Window, redis: RedisLink | undefined): Limiter {
   const memory = new WindowCounter(window)
   if (redis === undefined) return memory
-  return new RateLimiterRedis({ ...window, storeClient: redis, useRedisPackage: true, rejectIfRedisNotReady: true, insuranceLimiter: memory })
+  return new RateLimiterRedis({
+    ...window,
+    storeClient: redis,
+    useRedisPackage: true,
+    rejectIfRedisNotReady: true,
+    insuranceLimiter: memory
+  })
 }
 
 // A caller that cannot be counted is let in.

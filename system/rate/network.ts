@@ -18,7 +18,8 @@ export function networkOf (given: string): string {
   const [head = '', tail] = (address.split('%')[0] as string).split('::')
   const groups = head.split(':').filter(Boolean)
   const last = (tail ?? '').split(':').filter(Boolean)
-  const missing = tail === undefined ? 0 : 8 - groups.length - last.length - (last.at(-1)?.includes('.') === true ? 1 : 0)
+  const missing =
+    tail === undefined ? 0 : 8 - groups.length - last.length - (last.at(-1)?.includes('.') === true ? 1 : 0)
   const all = [...groups, ...new Array<string>(missing).fill('0'), ...last]
   return `${all.slice(0, 4).map(group => parseInt(group, 16).toString(16)).join(':')}::/64`
 }

@@ -16,7 +16,12 @@ export class WindowCounter extends RateLimiterMemory {
     const isFirst = known === undefined || known.until <= at
     const window = isFirst ? this.#open(String(key), at) : known
     window.used += points
-    const result = new RateLimiterRes(Math.max(0, this.points - window.used), Math.ceil(window.until - at), window.used, isFirst)
+    const result = new RateLimiterRes(
+      Math.max(0, this.points - window.used),
+      Math.ceil(window.until - at),
+      window.used,
+      isFirst
+    )
     if (window.used > this.points) throw result
     return result
   }

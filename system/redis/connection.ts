@@ -157,7 +157,8 @@ export class RedisLink {
 
 const silence = () => new Error('Redis does not answer')
 
-const retryDelay = (retries: number) => Math.min(RETRY.first * 2 ** retries, RETRY.most) + Math.floor(Math.random() * RETRY.jitter)
+const retryDelay = (retries: number) =>
+  Math.min(RETRY.first * 2 ** retries, RETRY.most) + Math.floor(Math.random() * RETRY.jitter)
 
 const UNREACHABLE = 'cannot be reached'
 
@@ -170,7 +171,10 @@ const MEANINGS: Array<[RegExp, string]> = [
   [/^(ENOTFOUND|EAI_)/, `${UNREACHABLE} (the host name in option redis is not known)`],
   [/^Unknown RESP type/, `${UNREACHABLE} (another program answers at the port in option redis)`],
   [/^(EPROTO|ERR_SSL_)/, `${UNREACHABLE} (it does not speak TLS: option redis has to begin with redis://)`],
-  [/^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/, `${UNREACHABLE} (its certificate is not trusted: see NODE_EXTRA_CA_CERTS in docs/scale-out.md)`]
+  [
+    /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/,
+    `${UNREACHABLE} (its certificate is not trusted: see NODE_EXTRA_CA_CERTS in docs/scale-out.md)`
+  ]
 ]
 
 /** Why Redis cannot be used, in words that callers may read: without addresses and passwords. */
@@ -178,6 +182,8 @@ export function describeFailure ({ code = '', message }: NodeJS.ErrnoException, 
   const known = MEANINGS.find(([pattern]) => pattern.test(code) || pattern.test(message))
   if (known !== undefined) return known[1]
   // A server without TLS waits for the rest of what it takes for a command.
-  if (isSecure && message === 'Connection timeout') return `${UNREACHABLE} (does it speak TLS? option redis begins with rediss://)`
+  if (isSecure && message === 'Connection timeout') {
+    return `${UNREACHABLE} (does it speak TLS? option redis begins with rediss://)`
+  }
   return UNREACHABLE
 }

@@ -5,7 +5,9 @@ const EXAMPLE = 'such as redis://:password@redis.internal:6379'
  * be anywhere in it.
  */
 export function expectedOfRedisUrl (text: string): string | undefined {
-  if (!URL.canParse(text) || !canDecode(text)) return `must be a URL, ${EXAMPLE}; write / ? # @ and % in a password as %2F %3F %23 %40 and %25`
+  if (!URL.canParse(text) || !canDecode(text)) {
+    return `must be a URL, ${EXAMPLE}; write / ? # @ and % in a password as %2F %3F %23 %40 and %25`
+  }
   const { hostname, pathname, search, hash } = new URL(text)
   if (hostname === '') return `must name a host, ${EXAMPLE}`
   if (search !== '' || hash !== '') return 'must be a URL without ? and #; write them in a password as %3F and %23'

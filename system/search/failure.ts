@@ -11,8 +11,12 @@ export function connectionFailure (error: unknown): SearchFailure {
   const code = codeOf(error)
   if (TIMEOUTS.has(code)) return new SearchFailure('Network timeout')
   if (CLOSED.has(code)) return new SearchFailure(`The search service cut the connection (${code})`)
-  if (/CERT|SIGNATURE/.test(code)) return new SearchFailure(`The search service shows a certificate that is not trusted here (${code})`)
-  if (/^(HPE_|EPROTO$|ERR_SSL_|UND_ERR_HEADERS_OVERFLOW$|HTTPParserError$)/.test(code)) return new SearchFailure(`The search service answered with something that is not HTTP (${code})`)
+  if (/CERT|SIGNATURE/.test(code)) {
+    return new SearchFailure(`The search service shows a certificate that is not trusted here (${code})`)
+  }
+  if (/^(HPE_|EPROTO$|ERR_SSL_|UND_ERR_HEADERS_OVERFLOW$|HTTPParserError$)/.test(code)) {
+    return new SearchFailure(`The search service answered with something that is not HTTP (${code})`)
+  }
   const detail = [code, REASONS[code]].filter(Boolean).join(': ')
   return new SearchFailure(`The search service could not be reached${detail === '' ? '' : ` (${detail})`}`)
 }

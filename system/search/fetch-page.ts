@@ -23,7 +23,11 @@ export async function fetchPage (url: URL, signal: AbortSignal): Promise<Page> {
   try {
     const response = await open(url, signal, MAX_REDIRECTS)
     const decoder = decoderFor(response)
-    const bytes = await readBounded(response, MAX_BYTES, () => new SearchFailure('The search service sent more than 2 MiB'))
+    const bytes = await readBounded(
+      response,
+      MAX_BYTES,
+      () => new SearchFailure('The search service sent more than 2 MiB')
+    )
     return { url: new URL(response.url), html: decoder.decode(bytes) }
   } catch (error) {
     signal.throwIfAborted()
@@ -35,7 +39,9 @@ async function open (url: URL, signal: AbortSignal, redirects: number): Promise<
   const response = await fetch(url, { headers: HEADERS, redirect: 'manual', signal })
   if (PAGES.includes(response.status)) return response
   const location = response.headers.get('location')
-  if (!REDIRECTS.includes(response.status) || location === null) throw new SearchFailure(`The search service answered with status ${response.status}`)
+  if (!REDIRECTS.includes(response.status) || location === null) {
+    throw new SearchFailure(`The search service answered with status ${response.status}`)
+  }
   if (redirects === 0) throw new SearchFailure(`The search service redirects more than ${MAX_REDIRECTS} times`)
   return await open(nextUrl(location, url), signal, redirects - 1)
 }
@@ -47,7 +53,9 @@ function nextUrl (location: string, { href, origin, protocol }: URL): URL {
   }
   // A blob: URL has the origin of the URL that created it.
   if (next.origin !== origin || next.protocol !== protocol) {
-    throw new SearchFailure('The search service redirects to another host, which is not followed; if it has moved, set the option searchUrl to its new address')
+    throw new SearchFailure(
+      'The search service redirects to another host, which is not followed; if it has moved, set the option searchUrl to its new address'
+    )
   }
   return next
 }

@@ -16,7 +16,9 @@ export function readResults (html: string, base: URL, max: number): Result[] {
   const blocks = all.filter(isResult)
   const results = blocks.filter(block => !isAd(block, base)).flatMap(block => resultOf(block, base) ?? [])
   if (results.length > 0) return results.slice(0, max)
-  if (all.some(asksForProof)) throw new SearchFailure('The search service asks for proof that a person is searching; try again later')
+  if (all.some(asksForProof)) {
+    throw new SearchFailure('The search service asks for proof that a person is searching; try again later')
+  }
   if (all.some(saysNothingFound) || (blocks.length > 0 && blocks.every(block => isAd(block, base)))) return []
   throw new SearchFailure('The search service sent something that is not a results page')
 }
@@ -26,7 +28,9 @@ function treeOf (html: string): Tree.Document {
   const treeAdapter: typeof defaultTreeAdapter = {
     ...defaultTreeAdapter,
     createElement: (...element) => {
-      if (++elements > MAX_ELEMENTS) throw new SearchFailure('The search service sent something that is not a results page')
+      if (++elements > MAX_ELEMENTS) {
+        throw new SearchFailure('The search service sent something that is not a results page')
+      }
       return defaultTreeAdapter.createElement(...element)
     }
   }
@@ -50,16 +54,21 @@ const firstWithText = (elements: Tree.Element[]): { element: Tree.Element, text:
 const isResult = (element: Tree.Element): boolean => hasClass(element, 'result')
 const isLink = (element: Tree.Element): boolean => element.tagName === 'a' && hasClass(element, 'result__a')
 const isAd = (block: Tree.Element, base: URL): boolean =>
-  hasClass(block, 'result--ad') || partsOf(block).some(part => isLink(part) && isAdvertising(attribute(part, 'href'), base))
-const asksForProof = (element: Tree.Element): boolean => classesOf(element).some(name => name.startsWith('anomaly-modal'))
-const saysNothingFound = (element: Tree.Element): boolean => hasClass(element, 'no-results') || hasClass(element, 'result--no-result')
+  hasClass(block, 'result--ad') ||
+  partsOf(block).some(part => isLink(part) && isAdvertising(attribute(part, 'href'), base))
+const asksForProof = (element: Tree.Element): boolean =>
+  classesOf(element).some(name => name.startsWith('anomaly-modal'))
+const saysNothingFound = (element: Tree.Element): boolean =>
+  hasClass(element, 'no-results') || hasClass(element, 'result--no-result')
 
 // If a result is not closed, the next one is inside it, and counts as a result of its own.
 const partsOf = (block: Tree.Element): Tree.Element[] =>
   [...nodes(block, element => !isResult(element))].filter(defaultTreeAdapter.isElementNode)
 
 function textOf (element: Tree.Element): string {
-  const texts = [...nodes(element, ({ tagName }) => tagName !== 'script' && tagName !== 'style')].filter(defaultTreeAdapter.isTextNode)
+  const texts = [...nodes(element, ({ tagName }) => tagName !== 'script' && tagName !== 'style')].filter(
+    defaultTreeAdapter.isTextNode
+  )
   return texts.map(({ value }) => value).join('').replace(/[\s\p{Cc}]+/gu, ' ').trim()
 }
 
@@ -68,7 +77,10 @@ const classesOf = (element: Tree.Element): string[] => attribute(element, 'class
 const hasClass = (element: Tree.Element, name: string): boolean => classesOf(element).includes(name)
 
 /** All nodes inside, in document order. Not recursive, because the depth of a page is up to its sender. */
-function * nodes (root: Tree.ParentNode, enters: (element: Tree.Element) => boolean = () => true): Generator<Tree.ChildNode> {
+function * nodes (
+  root: Tree.ParentNode,
+  enters: (element: Tree.Element) => boolean = () => true
+): Generator<Tree.ChildNode> {
   const waiting = root.childNodes.toReversed()
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     yield node
@@ -91,7 +103,8 @@ function isAdvertising (href: string, base: URL): boolean {
 }
 
 const isRedirecting = (link: URL, base: URL): boolean => isOfService(link, base) && link.pathname === '/l/'
-const isOfService = ({ hostname, host }: URL, base: URL): boolean => /^(.+\.)?duckduckgo\.com$/.test(hostname) || host === base.host
+const isOfService = ({ hostname, host }: URL, base: URL): boolean =>
+  /^(.+\.)?duckduckgo\.com$/.test(hostname) || host === base.host
 
 // An empty link would lead back to the page itself.
 const resolve = (href: string, base?: URL): URL | undefined =>

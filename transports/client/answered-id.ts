@@ -1,11 +1,17 @@
 import { isId, type Id } from '../../protocol/wire/jsonrpc.js'
 import { scanEnvelope } from '../../protocol/wire/message-scan.js'
 
-/** The id that a response ends with, as the official TypeScript SDK writes it. Two braces would end an object inside of the result. */
+/**
+ * The id that a response ends with, as the official TypeScript SDK writes it. Two braces would end an object inside of
+ * the result.
+ */
 const LAST_MEMBER = /,\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,1024}"|-?\d{1,16})\s*\}\s*$/
 const OPEN_OBJECT = 0x7b
 
-/** The id of the request that a line answers which is JSON-RPC, but no message that can be read. Undefined for everything else, such as a log line with an id. */
+/**
+ * The id of the request that a line answers which is JSON-RPC, but no message that can be read. Undefined for
+ * everything else, such as a log line with an id.
+ */
 export function idOfAnswer (line: Buffer): Id | undefined {
   if (!line.includes('"jsonrpc"')) return undefined
   const { id, hasMethod } = scanEnvelope(line, 0, line.length)

@@ -7,7 +7,8 @@ import type { Link, LinkEvents, LinkRequest } from './link.js'
 const NOT_HERE = new Set<number | undefined>([400, 404, 405])
 
 /**
- * A link over Streamable HTTP that becomes one over HTTP+SSE when `initialize` is refused as the specification describes, and a stream is there.
+ * A link over Streamable HTTP that becomes one over HTTP+SSE when `initialize` is refused as the specification
+ * describes, and a stream is there.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#backward-compatibility
  */
 export class AnyLink implements Link {
@@ -32,10 +33,18 @@ export class AnyLink implements Link {
   /** `open` gets the events of the link that is tried first. */
   async open (open: (events: LinkEvents) => Promise<Link>): Promise<this> {
     this.#link = await open({
-      message: (message, on, status) => this.#falls(idOf(message), status, () => this.#events.message(message, on, status)) || this.#events.message(message, on, status),
-      failed: (id, error, status) => { if (!this.#falls(id, status, () => this.#events.failed(id, error, status))) this.#events.failed(id, error, status) },
+      message: (message, on, status) =>
+        this.#falls(idOf(message), status, () => this.#events.message(message, on, status)) ||
+        this.#events.message(message, on, status),
+      failed: (id, error, status) => {
+        if (!this.#falls(id, status, () => this.#events.failed(id, error, status))) {
+          this.#events.failed(id, error, status)
+        }
+      },
       expired: id => this.#events.expired?.(id),
-      closed: why => { if (this.transport === 'http') this.#events.closed(why) }
+      closed: why => {
+        if (this.transport === 'http') this.#events.closed(why)
+      }
     })
     return this
   }
@@ -69,7 +78,10 @@ export class AnyLink implements Link {
     await this.#link?.close()
   }
 
-  /** True when the failure is of `initialize`, and HTTP+SSE is tried; `giveUp` reports the failure if that does not work either. */
+  /**
+   * True when the failure is of `initialize`, and HTTP+SSE is tried; `giveUp` reports the failure if that does not work
+   * either.
+   */
   #falls (id: Id | undefined, status: number | undefined, giveUp: () => void): boolean {
     const initialize = this.#initialize
     if (initialize === undefined || id !== initialize.request.id || !NOT_HERE.has(status)) return false
@@ -88,4 +100,5 @@ export class AnyLink implements Link {
   }
 }
 
-const idOf = (message: Message): Id | undefined => message.kind === 'response' && message.error !== undefined ? message.id : undefined
+const idOf = (message: Message): Id | undefined =>
+  message.kind === 'response' && message.error !== undefined ? message.id : undefined

@@ -30,14 +30,23 @@ export interface LinkRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** A connection to an upstream server: a process, a socket, or a URL that takes HTTP requests. Nothing in it knows methods beyond what their transport demands. */
+/**
+ * A connection to an upstream server: a process, a socket, or a URL that takes HTTP requests. Nothing in it knows
+ * methods beyond what their transport demands.
+ */
 export interface Link {
   readonly transport: 'stdio' | 'http' | 'sse' | 'websocket'
   /** Where notifications, and responses to requests of the upstream, are written. */
   readonly channel: Channel
-  /** Settles when the server has written its first bytes, be they no message; absent where a link is open only when the server is. */
+  /**
+   * Settles when the server has written its first bytes, be they no message; absent where a link is open only when the
+   * server is.
+   */
   readonly alive?: Promise<void>
-  /** Where one request and its cancellation are written. The same as `channel` unless each request has a stream of its own. */
+  /**
+   * Where one request and its cancellation are written. The same as `channel` unless each request has a stream of its
+   * own.
+   */
   channelFor (request: LinkRequest): Channel
   /** Sets the revision that was negotiated; links that have headers or streams depend on it. */
   setRevision (revision: Revision): void
@@ -48,19 +57,20 @@ export interface Link {
 /** Reports of a link. All of them stop after `closed`. */
 export interface LinkEvents {
   /**
-   * A message came. `on` is the channel of the request on whose stream it came; undefined where one stream carries all. `status` is that of the
-   * HTTP reply that had the message as its body, if it is not 200. An error body without an id has that of the request it answers. Returns true for
-   * the response to a request that was sent, also if that was cancelled a moment ago.
+   * A message came. `on` is the channel of the request on whose stream it came; undefined where one stream carries all.
+   * `status` is that of the HTTP reply that had the message as its body, if it is not 200. An error body without an id
+   * has that of the request it answers. Returns true for the response to a request that was sent, also if that was
+   * cancelled a moment ago.
    */
   message (message: Message, on: Channel | undefined, status?: number): boolean
   /**
-   * A request failed without a response from the upstream; `error` says why, for people. `status` is that of the HTTP reply, if there was one.
-   * Without an id it cannot be known which one failed, so all that are pending do.
+   * A request failed without a response from the upstream; `error` says why, for people. `status` is that of the HTTP
+   * reply, if there was one. Without an id it cannot be known which one failed, so all that are pending do.
    */
   failed (id: Id | undefined, error: Error, status?: number): void
   /**
-   * The upstream has forgotten what was negotiated, for example its session: the connection has to be opened anew. `id` is the request that it
-   * refused for that reason, and therefore did not run; it is reported here and not to `failed`.
+   * The upstream has forgotten what was negotiated, for example its session: the connection has to be opened anew. `id`
+   * is the request that it refused for that reason, and therefore did not run; it is reported here and not to `failed`.
    */
   expired? (id: Id | undefined): void
   /** The link is of no use any more. Called once, also after `close`. */

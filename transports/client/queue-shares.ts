@@ -1,6 +1,7 @@
 /**
- * Divides the bytes that may wait to be sent among callers: each has at most half of what the others leave, the gateway itself (undefined) all of
- * it. One request of a caller may always wait, and counts for no more than the caller's share, so that a large one takes nothing from the others.
+ * Divides the bytes that may wait to be sent among callers: each has at most half of what the others leave, the gateway
+ * itself (undefined) all of it. One request of a caller may always wait, and counts for no more than the caller's
+ * share, so that a large one takes nothing from the others.
  */
 export class QueueShares {
   readonly #max: number
@@ -11,7 +12,9 @@ export class QueueShares {
     this.#max = max
   }
 
-  /** Counts a request of so many bytes. Returns what `leave` has to be called with, or undefined when it must not wait. */
+  /**
+   * Counts a request of so many bytes. Returns what `leave` has to be called with, or undefined when it must not wait.
+   */
   enter (caller: string | undefined, size: number): number | undefined {
     const own = this.#callers.get(caller)
     const left = Math.max(0, this.#max - this.#bytes + (own?.bytes ?? 0))
@@ -36,7 +39,10 @@ export class QueueShares {
   }
 }
 
-/** Divides in the same way the bytes that wait for one reader, in the order in which they were written: what was read of them is known by how many are left. */
+/**
+ * Divides in the same way the bytes that wait for one reader, in the order in which they were written: what was read of
+ * them is known by how many are left.
+ */
 export class PipeShares {
   readonly #shares: QueueShares
   #written: Array<{ readonly caller: string | undefined, readonly size: number, readonly counted: number }> = []

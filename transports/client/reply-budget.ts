@@ -25,11 +25,13 @@ interface Scope {
 interface Caller extends Scope { replies: number, turn: number }
 
 /**
- * Bounds how many bytes of incomplete replies of upstreams are held, for each caller and in all, by pausing what sends them. Nothing fails by it.
+ * Bounds how many bytes of incomplete replies of upstreams are held, for each caller and in all, by pausing what sends
+ * them. Nothing fails by it.
  *
- * A caller may hold half of what the others leave, so that there is room for the next caller, whatever those before do with theirs. Beyond its share,
- * or its own limit, one reply at a time goes on. It does so to its end, which frees what it holds, as long as it makes progress; a reply that comes
- * slowly is soon followed by the next, callers in turn. What slow replies add meanwhile is bounded by their slowness, because one of them is read at a time.
+ * A caller may hold half of what the others leave, so that there is room for the next caller, whatever those before do
+ * with theirs. Beyond its share, or its own limit, one reply at a time goes on. It does so to its end, which frees what
+ * it holds, as long as it makes progress; a reply that comes slowly is soon followed by the next, callers in turn. What
+ * slow replies add meanwhile is bounded by their slowness, because one of them is read at a time.
  */
 export class ReplyBudget {
   readonly #max: number
@@ -73,8 +75,9 @@ export class ReplyBudget {
   #enter (reply: IncomingReply): void {
     this.#replies.add(reply)
     const caller = this.#callers.get(reply.caller)
-    if (caller === undefined) this.#callers.set(reply.caller, { bytes: 0, chosen: undefined, since: 0, sizeThen: 0, replies: 1, turn: 0 })
-    else caller.replies++
+    if (caller === undefined) {
+      this.#callers.set(reply.caller, { bytes: 0, chosen: undefined, since: 0, sizeThen: 0, replies: 1, turn: 0 })
+    } else caller.replies++
   }
 
   #leave (reply: IncomingReply): void {
@@ -107,17 +110,27 @@ export class ReplyBudget {
   /** Replies that are paused, the one first whose caller, and which itself, has waited the longest for a turn. */
   #waiting (): IncomingReply[] {
     const paused = [...this.#replies].filter(({ isPaused }) => isPaused)
-    return paused.sort((a, b) => this.#callerOf(a).turn - this.#callerOf(b).turn || a.turn - b.turn || this.#callerOf(a).bytes - this.#callerOf(b).bytes)
+    return paused.sort(
+      (a, b) =>
+        this.#callerOf(a).turn - this.#callerOf(b).turn ||
+        a.turn - b.turn ||
+        this.#callerOf(a).bytes - this.#callerOf(b).bytes
+    )
   }
 
   #mayGoOn (reply: IncomingReply, mayBegin: boolean): boolean {
     const caller = this.#callerOf(reply)
     if (caller.bytes <= FAIR) return true
-    if (2 * caller.bytes > this.#maxAll - this.#queuedNow() - (this.#all.bytes - caller.bytes)) return this.#hasTurn(this.#all, reply, mayBegin)
+    if (2 * caller.bytes > this.#maxAll - this.#queuedNow() - (this.#all.bytes - caller.bytes)) {
+      return this.#hasTurn(this.#all, reply, mayBegin)
+    }
     return caller.bytes <= this.#max || this.#hasTurn(caller, reply, mayBegin)
   }
 
-  /** How many bytes wait for clients; looked up once in a turn of the event loop, because there may be thousands of clients. */
+  /**
+   * How many bytes wait for clients; looked up once in a turn of the event loop, because there may be thousands of
+   * clients.
+   */
   #queuedNow (): number {
     if (this.#queuedInTurn === undefined) {
       this.#queuedInTurn = this.#queued()

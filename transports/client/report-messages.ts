@@ -9,7 +9,9 @@ export const isList = (method: string): boolean => method.endsWith('/list')
 /** How many requests for lists are remembered: more than a gateway has open at a link. */
 const MAX_LISTS = 64
 
-/** Decodes what comes where one stream carries all: only what answers a request for a list may be as large as a list. */
+/**
+ * Decodes what comes where one stream carries all: only what answers a request for a list may be as large as a list.
+ */
 export class MessageDecoder {
   readonly #limits: Pick<LinkLimits, 'limits' | 'listLimits'>
   readonly #lists = new Set<Id>()
@@ -30,12 +32,23 @@ export class MessageDecoder {
     const incoming = decode(bytes, this.#limits.limits)
     if (this.#lists.size === 0) return incoming
     const id = incoming.kind === 'invalid' ? idOfAnswer(bytes) : incoming.kind === 'response' ? incoming.id : undefined
-    return id !== undefined && this.#lists.delete(id) && incoming.kind === 'invalid' ? decode(bytes, this.#limits.listLimits) : incoming
+    return id !== undefined && this.#lists.delete(id) && incoming.kind === 'invalid'
+      ? decode(bytes, this.#limits.listLimits)
+      : incoming
   }
 }
 
-/** Decodes a message, or a batch, that came where one stream carries all, and reports it. A response that cannot be read fails the request it answers. */
-export function reportMessages (bytes: Buffer, decoder: MessageDecoder, events: LinkEvents, unasked: UnaskedMessages, source: Source): void {
+/**
+ * Decodes a message, or a batch, that came where one stream carries all, and reports it. A response that cannot be read
+ * fails the request it answers.
+ */
+export function reportMessages (
+  bytes: Buffer,
+  decoder: MessageDecoder,
+  events: LinkEvents,
+  unasked: UnaskedMessages,
+  source: Source
+): void {
   const incoming = decoder.decode(bytes)
   for (const message of incoming.kind === 'batch' ? incoming.messages : [incoming]) {
     const id = message.kind === 'invalid' ? idOfAnswer(bytes) : undefined

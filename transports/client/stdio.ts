@@ -21,7 +21,10 @@ export interface Child {
 }
 
 export interface StdioLinkOptions extends LinkLimits {
-  /** The most bytes that wait for a child that does not read. The calls of one caller have at most half of what the others leave. */
+  /**
+   * The most bytes that wait for a child that does not read. The calls of one caller have at most half of what the
+   * others leave.
+   */
   maxQueue: number
   /** Settles when the child has written its first bytes to standard error; those on standard output are seen here. */
   alive?: Promise<void>
@@ -29,7 +32,10 @@ export interface StdioLinkOptions extends LinkLimits {
   onNoise: (line: Buffer) => void
 }
 
-/** How long a child that closed one of its standard streams has to end, in milliseconds: how it ended says more than the closed stream. */
+/**
+ * How long a child that closed one of its standard streams has to end, in milliseconds: how it ended says more than the
+ * closed stream.
+ */
 const EXIT_TIMEOUT = 250
 
 /** How many bytes of the beginning of an over-long line are searched for its id. */
@@ -63,7 +69,9 @@ class StdioLink implements Link {
     this.#child = child
     this.#events = events
     this.#options = options
-    this.alive = Promise.race([options.alive ?? [], new Promise<void>(resolve => child.stdout.once('data', () => resolve()))].flat())
+    this.alive = Promise.race(
+      [options.alive ?? [], new Promise<void>(resolve => child.stdout.once('data', () => resolve()))].flat()
+    )
     this.#writer = new LineWriter(child.stdin)
     this.#unasked = new UnaskedMessages(options.maxUnasked)
     this.#decoder = new MessageDecoder(options)
@@ -94,18 +102,28 @@ class StdioLink implements Link {
   #read (): Source {
     const { maxMessage } = this.#options
     let head = Buffer.alloc(0)
-    const lines = new LineReader(maxMessage, line => this.#receive(line), start => { head = Buffer.from(start.subarray(0, Math.min(HEAD, maxMessage))) })
+    const lines = new LineReader(
+      maxMessage,
+      line => this.#receive(line),
+      start => {
+        head = Buffer.from(start.subarray(0, Math.min(HEAD, maxMessage)))
+      }
+    )
     lines.onSkipped = tail => {
       const concern = concernOf(head, tail)
       if (concern === undefined || this.#cut) this.#options.onNoise(head)
       else this.#events.failed(concern.id, new Error(`it wrote a line of more than ${maxMessage} bytes`))
     }
     lines.onNothing = bytes => this.#unasked.addLine(this.#source, bytes)
-    const source: Source = new PausableSource(lines, this.#child.stdout, () => this.#incoming?.update(this.#ended ? 0 : lines.size))
+    const source: Source = new PausableSource(lines, this.#child.stdout, () =>
+      this.#incoming?.update(this.#ended ? 0 : lines.size)
+    )
     this.#child.stdout.on('data', (chunk: Buffer) => {
       if (this.#ended) return
       lines.push(chunk)
-      if (this.#incoming !== undefined || isLarge(lines.size)) (this.#incoming ??= new IncomingReply(this.#options.replies, this, source)).update(lines.size)
+      if (this.#incoming !== undefined || isLarge(lines.size)) {
+        (this.#incoming ??= new IncomingReply(this.#options.replies, this, source)).update(lines.size)
+      }
     })
     this.#child.stdout.once('end', () => {
       this.#cut = true
@@ -131,7 +149,8 @@ class StdioLink implements Link {
     else this.#events.failed(id, new Error(`its response cannot be read: ${message.error.message}`))
   }
 
-  // Text that waits for a child that does not read is bounded; a cancellation may exceed the bound, because what it takes back was counted.
+  // Text that waits for a child that does not read is bounded; a cancellation may exceed the bound, because what it
+  // takes back was counted.
   #put (text: string): void {
     if (this.#writer.size <= 2 * this.#options.maxQueue) this.#writer.put(text, false)
   }
@@ -149,8 +168,17 @@ class StdioLink implements Link {
   }
 
   #fullChannel (id: Id): Channel {
-    const fail = () => { this.#events.failed(id, new Error(`it does not read its standard input, where ${this.#writer.size} bytes wait`)) }
-    return { streams: true, respond: () => {}, emit: (_text, method) => { if (method !== CANCELLED) queueMicrotask(fail) }, end: () => {} }
+    const fail = () => {
+      this.#events.failed(id, new Error(`it does not read its standard input, where ${this.#writer.size} bytes wait`))
+    }
+    return {
+      streams: true,
+      respond: () => {},
+      emit: (_text, method) => {
+        if (method !== CANCELLED) queueMicrotask(fail)
+      },
+      end: () => {}
+    }
   }
 
   #lose (reason: string): void {

@@ -1,9 +1,15 @@
 import type { Message } from '../../protocol/wire/jsonrpc.js'
 
-/** A source that can be read more slowly: the output of a process, a socket, the reply to an HTTP request. `resume` is called once for each `pause`. */
+/**
+ * A source that can be read more slowly: the output of a process, a socket, the reply to an HTTP request. `resume` is
+ * called once for each `pause`.
+ */
 export interface Source { pause (): void, resume (): void }
 
-/** A stream whose reader keeps the rest of a chunk while it is paused. Several may pause it: it goes on when each of them has resumed it. */
+/**
+ * A stream whose reader keeps the rest of a chunk while it is paused. Several may pause it: it goes on when each of
+ * them has resumed it.
+ */
 export class PausableSource implements Source {
   readonly #reader: Source
   readonly #stream: Source
@@ -45,7 +51,10 @@ const LONGEST = 10
 /** In how many turns of the event loop at least the work of a window is done, so that others have theirs in between. */
 const TURNS = 8
 
-/** Slows an upstream down that sends much which no request asked for: what it costs would delay all other servers and clients. One for all streams of a link. */
+/**
+ * Slows an upstream down that sends much which no request asked for: what it costs would delay all other servers and
+ * clients. One for all streams of a link.
+ */
 export class UnaskedMessages {
   readonly #max: number
   readonly #paused = new Set<Source>()

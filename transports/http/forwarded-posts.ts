@@ -18,15 +18,34 @@ const TIMEOUT = 10_000
 const ACCEPTED = { status: 202, text: undefined } as const
 
 /** The id of a new HTTP+SSE stream, which begins with its node. */
-export const newStreamId = (self: string | undefined): string => `${self === undefined ? '' : `${self}.`}${randomBytes(24).toString('base64url')}`
+export const newStreamId = (self: string | undefined): string =>
+  `${self === undefined ? '' : `${self}.`}${randomBytes(24).toString('base64url')}`
 
-/** Passes a POST on to the node that the id of its stream names, and answers it as that node says. Throws an HTTP error when that is this node. */
-export function passPost (connection: string, request: FastifyRequest, reply: FastifyReply, { nodeCalls, identities }: Pick<HttpGateway, 'identities' | 'nodeCalls'>): void {
+/**
+ * Passes a POST on to the node that the id of its stream names, and answers it as that node says. Throws an HTTP error
+ * when that is this node.
+ */
+export function passPost (
+  connection: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { nodeCalls, identities }: Pick<HttpGateway, 'identities' | 'nodeCalls'>
+): void {
   const { self } = nodeCalls.nodes
   const node = /^([0-9a-f]{12})\./.exec(connection)?.[1]
   if (self === undefined || node === undefined || node === self) throw httpErrors.unknownSseSession()
-  const post: ForwardedPost = { connection, identity: identities.carry(request.identity), view: viewOf(request), text: Buffer.from(takeBody(request)).toString() }
-  requestPost(nodeCalls, node, post).catch(throwUnavailable).then(answer => respond(answer, reply)).catch(error => { void reply.send(error) })
+  const post: ForwardedPost = {
+    connection,
+    identity: identities.carry(request.identity),
+    view: viewOf(request),
+    text: Buffer.from(takeBody(request)).toString()
+  }
+  requestPost(nodeCalls, node, post)
+    .catch(throwUnavailable)
+    .then(answer => respond(answer, reply))
+    .catch(error => {
+      void reply.send(error)
+    })
 }
 
 async function requestPost (nodeCalls: NodeCalls, node: string, post: ForwardedPost): Promise<PostAnswer> {
@@ -36,8 +55,15 @@ async function requestPost (nodeCalls: NodeCalls, node: string, post: ForwardedP
   throw outcome === 'lost' ? httpErrors.postNotPassedOn() : httpErrors.nodeAway()
 }
 
-/** Takes a POST that another node passed on, with the rights that its caller has here. The answer waits for nothing but the decoding. */
-export async function takePost ({ identity: carried, text }: ForwardedPost, { dispatcher, identities }: Pick<HttpGateway, 'dispatcher' | 'identities'>, find: (caller: Identity) => { peer: Peer, sink: Sink } | undefined): Promise<PostAnswer> {
+/**
+ * Takes a POST that another node passed on, with the rights that its caller has here. The answer waits for nothing but
+ * the decoding.
+ */
+export async function takePost (
+  { identity: carried, text }: ForwardedPost,
+  { dispatcher, identities }: Pick<HttpGateway, 'dispatcher' | 'identities'>,
+  find: (caller: Identity) => { peer: Peer; sink: Sink } | undefined
+): Promise<PostAnswer> {
   const identity = identities.adopt(carried)
   if (identity === undefined) return 'refused'
   const client = find(identity)
@@ -46,7 +72,9 @@ export async function takePost ({ identity: carried, text }: ForwardedPost, { di
   if (client.sink.isFull?.() === true) return 'full'
   const incoming = dispatcher.decode(text)
   if (incoming.kind === 'invalid' && incoming.id === undefined) {
-    return await new Promise(resolve => { dispatcher.receive(incoming, client.peer, replyChannel(resolve)) })
+    return await new Promise(resolve => {
+      dispatcher.receive(incoming, client.peer, replyChannel(resolve))
+    })
   }
   dispatcher.receive(incoming, client.peer, { ...channel, isRateCounted: true }, identity)
   return ACCEPTED

@@ -23,7 +23,10 @@ export interface HttpGateway {
   readonly nodeCalls: NodeCalls
   readonly identities: IdentityCarrier
   readonly connections: {
-    /** Runs `callback` once, when the reply is finished or its client has disconnected: now, if that has happened already. */
+    /**
+     * Runs `callback` once, when the reply is finished or its client has disconnected: now, if that has happened
+     * already.
+     */
     onGone: (reply: FastifyReply, callback: () => void) => void
   }
 }
@@ -32,4 +35,5 @@ export interface HttpGateway {
 export const VIEW_PARAMETER = 'patchbayView'
 
 /** The view whose URL the request was sent to; undefined for the whole gateway. */
-export const viewOf = ({ params }: FastifyRequest): string | undefined => (params as Record<string, string | undefined>)[VIEW_PARAMETER]
+export const viewOf = ({ params }: FastifyRequest): string | undefined =>
+  (params as Record<string, string | undefined>)[VIEW_PARAMETER]

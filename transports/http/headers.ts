@@ -30,4 +30,5 @@ const USUAL_ACCEPT = 'application/json, text/event-stream'
 
 /** True when the Accept header allows both kinds of reply, as Streamable HTTP demands. */
 export const acceptsBoth = (request: FastifyRequest): boolean =>
-  request.headers.accept === USUAL_ACCEPT || (accepts(request, 'application/json') && accepts(request, 'text/event-stream'))
+  request.headers.accept === USUAL_ACCEPT ||
+  (accepts(request, 'application/json') && accepts(request, 'text/event-stream'))

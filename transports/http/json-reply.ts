@@ -14,11 +14,19 @@ interface JsonReply {
 }
 
 /** Sends JSON text, or no body. Replies that are ready in the same microtask run are written together. */
-export function sendJson (reply: FastifyReply, text: string | undefined, status: number, headers?: Record<string, string>): void {
+export function sendJson (
+  reply: FastifyReply,
+  text: string | undefined,
+  status: number,
+  headers?: Record<string, string>
+): void {
   outgoing.add({ reply, text, tail: undefined, status, headers })
 }
 
-/** Sends a response whose tail many replies share, such as a page of a list: HTTP/1 writes a long tail without copying it. */
+/**
+ * Sends a response whose tail many replies share, such as a page of a list: HTTP/1 writes a long tail without copying
+ * it.
+ */
 export function sendPrepared (reply: FastifyReply, start: string, tail: SharedTail): void {
   outgoing.add({ reply, text: start, tail, status: 200, headers: undefined })
 }
@@ -29,7 +37,11 @@ const outgoing = new TurnBatch<JsonReply>(({ reply, text, tail, status, headers 
   reply.code(status)
   if (headers !== undefined) reply.headers(headers)
   if (text === undefined) void reply.send()
-  else void reply.header('content-type', 'application/json').send(tail === undefined ? encodeLong(text) : joinPrepared(reply, text, tail))
+  else {
+    void reply
+      .header('content-type', 'application/json')
+      .send(tail === undefined ? encodeLong(text) : joinPrepared(reply, text, tail))
+  }
 }, onMicrotask)
 
 const encodeLong = (text: string): string | Buffer => text.length > LONG ? Buffer.from(text) : text
@@ -44,7 +56,10 @@ function joinPrepared (reply: FastifyReply, start: string, tail: SharedTail): st
   return body
 }
 
-/** Has to be the last onSend hook of the routes that use `sendPrepared`: writes a body that no hook has changed in its two parts. */
+/**
+ * Has to be the last onSend hook of the routes that use `sendPrepared`: writes a body that no hook has changed in its
+ * two parts.
+ */
 export const writePrepared: onSendHookHandler = (_request, reply, payload, done) => {
   const parts = prepared.get(reply)
   if (parts === undefined || payload !== parts.body || reply.statusCode !== 200) return done(null, payload)

@@ -8,8 +8,15 @@ import { viewOf, type HttpGateway } from './gateway.js'
 import { versionHeader } from './headers.js'
 import { DISCONNECTED, takeBody } from './posts.js'
 
-/** `POST /message` without a session: plain JSON-RPC without a handshake. The response is JSON, and nothing is remembered. */
-export function serveMessage (gateway: Pick<HttpGateway, 'dispatcher' | 'connections'>, request: FastifyRequest, reply: FastifyReply): void {
+/**
+ * `POST /message` without a session: plain JSON-RPC without a handshake. The response is JSON, and nothing is
+ * remembered.
+ */
+export function serveMessage (
+  gateway: Pick<HttpGateway, 'dispatcher' | 'connections'>,
+  request: FastifyRequest,
+  reply: FastifyReply
+): void {
   const { dispatcher, connections } = gateway
   const version = versionHeader(request)
   const revision = version === undefined ? oldest : revisionNamed(version)

@@ -3,7 +3,10 @@ import { onImmediate, TurnBatch } from '../../lib/turn-batch.js'
 
 type Serve = (request: FastifyRequest, reply: FastifyReply) => void
 
-/** Why the calls of a disconnected client are aborted. One error for all: most connections have no call in flight at their end. */
+/**
+ * Why the calls of a disconnected client are aborted. One error for all: most connections have no call in flight at
+ * their end.
+ */
 export const DISCONNECTED = new Error('the client closed the connection')
 
 /** Serves the POSTs of one turn of the event loop together. An error that `serve` throws becomes the reply. */
@@ -18,7 +21,10 @@ export function batchPosts (serve: Serve): Serve {
   return (request, reply) => posts.add({ request, reply })
 }
 
-/** The body as bytes, empty when there is none. It is taken from the request, which would keep it in memory until it is answered. */
+/**
+ * The body as bytes, empty when there is none. It is taken from the request, which would keep it in memory until it is
+ * answered.
+ */
 export function takeBody (request: FastifyRequest): Uint8Array {
   const { body } = request
   request.body = undefined

@@ -15,11 +15,17 @@ export interface ReplyOptions {
   beforeResponse?: () => Promise<Replacement | void> | undefined
 }
 
-export interface Replacement { readonly text: string, readonly status: number, readonly headers: Record<string, string> | undefined }
+export interface Replacement {
+  readonly text: string
+  readonly status: number
+  readonly headers: Record<string, string> | undefined
+}
 
 const NO_OPTIONS: ReplyOptions = {}
 
-/** One HTTP reply: JSON when the response is the first message, an event stream as soon as another message precedes it. */
+/**
+ * One HTTP reply: JSON when the response is the first message, an event stream as soon as another message precedes it.
+ */
 export class ReplyChannel implements Channel {
   readonly canStream = true
   readonly hasStatus = true
@@ -49,7 +55,11 @@ export class ReplyChannel implements Channel {
     this.#done = true
     const ready = this.#options.beforeResponse?.()
     if (ready === undefined) this.#send(text, status, headers)
-    else ready.then(instead => this.#send(instead?.text ?? text, instead?.status ?? status, instead?.headers ?? headers)).catch(error => this.#fail(error))
+    else {
+      ready
+        .then(instead => this.#send(instead?.text ?? text, instead?.status ?? status, instead?.headers ?? headers))
+        .catch(error => this.#fail(error))
+    }
   }
 
   respondShared (start: string, tail: SharedTail): void {
@@ -57,7 +67,15 @@ export class ReplyChannel implements Channel {
     this.#done = true
     const ready = this.#options.beforeResponse?.()
     if (ready === undefined) sendPrepared(this.#reply, start, tail)
-    else ready.then(instead => instead === undefined ? sendPrepared(this.#reply, start, tail) : this.#send(instead.text, instead.status, instead.headers)).catch(error => this.#fail(error))
+    else {
+      ready
+        .then(instead =>
+          instead === undefined
+            ? sendPrepared(this.#reply, start, tail)
+            : this.#send(instead.text, instead.status, instead.headers)
+        )
+        .catch(error => this.#fail(error))
+    }
   }
 
   emit (text: string, method: string): void {

@@ -28,7 +28,9 @@ export function findSession (sessions: SessionRegistry, request: FastifyRequest)
 
 /** Throws an HTTP error when a session that was found before has ended meanwhile. */
 export function checkAlive (sessions: SessionRegistry, session: Session): void {
-  if (sessions.find(session.id, session.peer.principal, session.peer.view) !== session) throw httpErrors.unknownSession()
+  if (sessions.find(session.id, session.peer.principal, session.peer.view) !== session) {
+    throw httpErrors.unknownSession()
+  }
 }
 
 /** Throws an HTTP error when the version header differs from the session's. */

@@ -13,14 +13,20 @@ type SseGateway = Pick<HttpGateway, 'dispatcher' | 'eventStreams' | 'identities'
 
 interface SseClient { readonly peer: Peer, readonly sink: Sink }
 
-/** HTTP+SSE of the first revision: one stream for all messages of the server, a POST for each message of the client, which may reach another node. */
+/**
+ * HTTP+SSE of the first revision: one stream for all messages of the server, a POST for each message of the client,
+ * which may reach another node.
+ */
 export class SseConnections {
   readonly #gateway: SseGateway
   readonly #clients = new Map<string, SseClient>()
 
   constructor (gateway: SseGateway) {
     this.#gateway = gateway
-    gateway.nodeCalls.on('post', async post => await takePost(post, gateway, ({ principal }) => this.#find(post.connection, principal, post.view)))
+    gateway.nodeCalls.on(
+      'post',
+      async post => await takePost(post, gateway, ({ principal }) => this.#find(post.connection, principal, post.view))
+    )
   }
 
   get size (): number {
@@ -54,7 +60,9 @@ export class SseConnections {
     if (sink.isFull?.() === true) throw httpErrors.streamFull()
     const incoming = dispatcher.decode(takeBody(request))
     // The client could not match an error without an id on the stream, so it is the reply.
-    if (incoming.kind === 'invalid' && incoming.id === undefined) return dispatcher.receive(incoming, peer, jsonChannel(reply))
+    if (incoming.kind === 'invalid' && incoming.id === undefined) {
+      return dispatcher.receive(incoming, peer, jsonChannel(reply))
+    }
     void reply.code(202).header('content-type', 'text/plain').send('Accepted')
     dispatcher.receive(incoming, peer, { ...channel, isRateCounted: true, headers: request.headers }, request.identity)
   }

@@ -15,7 +15,10 @@ import { DISCONNECTED, takeBody } from './posts.js'
 import { ReplyChannel, type Replacement } from './reply-channel.js'
 import { checkAlive, checkVersion, findSession, throwUnavailable } from './session-lookup.js'
 
-/** `POST /mcp`: one message of either era. The reply is JSON, or a stream as soon as another message precedes the response. */
+/**
+ * `POST /mcp`: one message of either era. The reply is JSON, or a stream as soon as another message precedes the
+ * response.
+ */
 export function servePost (gateway: HttpGateway, request: FastifyRequest, reply: FastifyReply): void {
   const incoming = gateway.dispatcher.decode(takeBody(request))
   try {
@@ -29,7 +32,11 @@ export function servePost (gateway: HttpGateway, request: FastifyRequest, reply:
 }
 
 /** `GET /mcp`: the standalone stream of a session, or the rest of a stream that was interrupted. */
-export async function serveStream ({ dispatcher, sessions, eventStreams }: HttpGateway, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function serveStream (
+  { dispatcher, sessions, eventStreams }: HttpGateway,
+  request: FastifyRequest,
+  reply: FastifyReply
+): Promise<void> {
   refuseModern(request, reply, httpErrors.noGetStream)
   if (!accepts(request, 'text/event-stream')) throw httpErrors.notForBrowsers()
   const session = findSession(sessions, request)
@@ -37,8 +44,11 @@ export async function serveStream ({ dispatcher, sessions, eventStreams }: HttpG
   sessions.checkStore()
   const lastEventId = request.headers['last-event-id']
   const fromStart = { stream: session.standalone, after: undefined }
-  const point = lastEventId === undefined ? fromStart : await session.findResumePoint(String(lastEventId)).catch(throwUnavailable)
-  if (lastEventId !== undefined) dispatcher.observers.resume.notify(point === undefined ? 'gone' : point === 'exhausted' ? point : 'ok')
+  const point =
+    lastEventId === undefined ? fromStart : await session.findResumePoint(String(lastEventId)).catch(throwUnavailable)
+  if (lastEventId !== undefined) {
+    dispatcher.observers.resume.notify(point === undefined ? 'gone' : point === 'exhausted' ? point : 'ok')
+  }
   if (point === undefined) throw httpErrors.nothingToResume()
   // 204 tells an event source not to reconnect: https://html.spec.whatwg.org/multipage/server-sent-events.html
   if (point === 'exhausted') return sendJson(reply, undefined, 204)
@@ -52,7 +62,11 @@ export async function serveStream ({ dispatcher, sessions, eventStreams }: HttpG
 }
 
 /** `DELETE /mcp`: ends a session. */
-export async function endSession (sessions: SessionRegistry, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function endSession (
+  sessions: SessionRegistry,
+  request: FastifyRequest,
+  reply: FastifyReply
+): Promise<void> {
   refuseModern(request, reply, httpErrors.noSessions)
   const session = findSession(sessions, request)
   checkVersion(session, request)
@@ -80,7 +94,12 @@ function serveStateless (gateway: HttpGateway, incoming: Incoming, request: Fast
   dispatcher.receive(incoming, peer, new ReplyChannel(eventStreams, reply))
 }
 
-function serveSessionless (gateway: HttpGateway, incoming: Incoming, { identity }: FastifyRequest, reply: FastifyReply): void {
+function serveSessionless (
+  gateway: HttpGateway,
+  incoming: Incoming,
+  { identity }: FastifyRequest,
+  reply: FastifyReply
+): void {
   const { dispatcher, eventStreams } = gateway
   dispatcher.receive(incoming, new Peer({ identity }), new ReplyChannel(eventStreams, reply))
 }
@@ -92,35 +111,54 @@ function openSession (gateway: HttpGateway, incoming: Request, request: FastifyR
   dispatcher.receive(incoming, session.peer, new ReplyChannel(eventStreams, reply, {
     session,
     beforeResponse: () => {
-      if (session.peer.initialized) return sessions.open(session).catch((error: HttpError) => refuseSession(gateway, incoming, error, reply))
+      if (session.peer.initialized) {
+        return sessions.open(session).catch((error: HttpError) => refuseSession(gateway, incoming, error, reply))
+      }
       withoutSession(reply)
       return sessions.end(session, new Error('the handshake failed')).catch(() => {})
     }
   }))
 }
 
-function refuseSession ({ dispatcher }: HttpGateway, incoming: Request, error: HttpError, reply: FastifyReply): Replacement {
+function refuseSession (
+  { dispatcher }: HttpGateway,
+  incoming: Request,
+  error: HttpError,
+  reply: FastifyReply
+): Replacement {
   dispatcher.observers.reportRefusal(error, error.statusCode)
   withoutSession(reply)
   return { text: encodeRefusal(incoming, error), status: error.statusCode, headers: error.headers }
 }
 
-const withoutSession = (reply: FastifyReply): FastifyReply => reply.removeHeader('mcp-session-id').removeHeader('x-session-id')
+const withoutSession = (reply: FastifyReply): FastifyReply =>
+  reply.removeHeader('mcp-session-id').removeHeader('x-session-id')
 
 // The request is not invalid where the store fails.
 const encodeRefusal = ({ id }: Request, { message, code, statusCode }: HttpError): string =>
   encodeError(id, statusCode >= 500 ? errors.http(statusCode, message, code) : errors.httpOfRequest(message, code))
 
-function serveInSession (gateway: HttpGateway, incoming: Incoming, request: FastifyRequest, reply: FastifyReply, hasVersion: boolean): void {
+function serveInSession (
+  gateway: HttpGateway,
+  incoming: Incoming,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  hasVersion: boolean
+): void {
   const { dispatcher, sessions, eventStreams } = gateway
   const session = findSession(sessions, request)
   if (hasVersion) checkVersion(session, request)
   if (request.headers['x-session-id'] !== undefined) reply.header('x-session-id', session.id)
-  dispatcher.receive(incoming, session.peer, new ReplyChannel(eventStreams, reply, {
-    session,
-    interruptedResponse: () => encodeErrorFor(errors.interrupted(), incoming) ?? '',
-    beforeResponse: () => sessions.save(session)
-  }), request.identity)
+  dispatcher.receive(
+    incoming,
+    session.peer,
+    new ReplyChannel(eventStreams, reply, {
+      session,
+      interruptedResponse: () => encodeErrorFor(errors.interrupted(), incoming) ?? '',
+      beforeResponse: () => sessions.save(session)
+    }),
+    request.identity
+  )
 }
 
 function refuseModern (request: FastifyRequest, reply: FastifyReply, error: () => HttpError): void {

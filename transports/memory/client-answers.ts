@@ -15,8 +15,12 @@ export interface Answerers {
 /** Makes answers by method of the functions of a test or program. */
 export function answersOf ({ elicit, sample, roots }: Answerers): Record<string, Answer> {
   return {
-    ...(elicit === undefined ? {} : { 'elicitation/create': async params => await elicit(params as Parameters<typeof elicit>[0]) }),
-    ...(sample === undefined ? {} : { 'sampling/createMessage': async params => toAnswer(await sample(params as Parameters<typeof sample>[0])) }),
+    ...(elicit === undefined
+      ? {}
+      : { 'elicitation/create': async params => await elicit(params as Parameters<typeof elicit>[0]) }),
+    ...(sample === undefined
+      ? {}
+      : { 'sampling/createMessage': async params => toAnswer(await sample(params as Parameters<typeof sample>[0])) }),
     ...(roots === undefined ? {} : { 'roots/list': async () => ({ roots: await roots() }) })
   }
 }
@@ -30,5 +34,7 @@ export function capabilitiesOf ({ elicit, sample, roots }: Answerers): Json {
 }
 
 function toAnswer (answer: string | SampleAnswer): SampleAnswer {
-  return typeof answer === 'string' ? { role: 'assistant', model: 'in-process', content: { type: 'text', text: answer } } : answer
+  return typeof answer === 'string'
+    ? { role: 'assistant', model: 'in-process', content: { type: 'text', text: answer } }
+    : answer
 }

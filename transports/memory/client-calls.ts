@@ -20,26 +20,57 @@ export interface CallTool {
 }
 
 /** The arguments may be left out where the schema requires none. */
-type Given<Input> = Record<never, never> extends Input ? [args?: Input, options?: RequestOptions] : [args: Input, options?: RequestOptions]
+type Given<Input> =
+  Record<never, never> extends Input
+    ? [args?: Input, options?: RequestOptions]
+    : [args: Input, options?: RequestOptions]
 
-/** Rejects with a `ToolError` for an `isError` result, whose `cause` is that result: a test that does not look at `isError` must not pass. */
-export async function callTool (client: MemoryClient, tool: Tool | string, args: unknown, options?: RequestOptions): Promise<ToolReply> {
+/**
+ * Rejects with a `ToolError` for an `isError` result, whose `cause` is that result: a test that does not look at
+ * `isError` must not pass.
+ */
+export async function callTool (
+  client: MemoryClient,
+  tool: Tool | string,
+  args: unknown,
+  options?: RequestOptions
+): Promise<ToolReply> {
   const name = typeof tool === 'string' ? tool : tool.name
-  const result = await client.request('tools/call', { name, ...(args === undefined ? {} : { arguments: args }) }, options) as Json & CallToolResult
+  const result = (await client.request(
+    'tools/call',
+    { name, ...(args === undefined ? {} : { arguments: args }) },
+    options
+  )) as Json & CallToolResult
   const { content, structuredContent: output, isError } = result
   const text = textOf(content)
   if (isError === true) throw new ToolError(text, { cause: result })
   return { text, output, content }
 }
 
-export async function readResource (client: MemoryClient, uri: string, options?: RequestOptions): Promise<ResourceReply> {
-  const { contents } = await client.request('resources/read', { uri }, options) as { contents: ResourceContents[] }
+export async function readResource (
+  client: MemoryClient,
+  uri: string,
+  options?: RequestOptions
+): Promise<ResourceReply> {
+  const { contents } = (await client.request('resources/read', { uri }, options)) as { contents: ResourceContents[] }
   return { text: textOf(contents), contents }
 }
 
-export async function getPrompt (client: MemoryClient, name: string, args: Record<string, string> = {}, options?: RequestOptions): Promise<PromptReply> {
-  const { description, messages } = await client.request('prompts/get', { name, arguments: args }, options) as { description?: string, messages: PromptMessage[] }
-  return { text: textOf(messages.map(({ content }) => content)), ...(description === undefined ? {} : { description }), messages }
+export async function getPrompt (
+  client: MemoryClient,
+  name: string,
+  args: Record<string, string> = {},
+  options?: RequestOptions
+): Promise<PromptReply> {
+  const { description, messages } = (await client.request('prompts/get', { name, arguments: args }, options)) as {
+    description?: string
+    messages: PromptMessage[]
+  }
+  return {
+    text: textOf(messages.map(({ content }) => content)),
+    ...(description === undefined ? {} : { description }),
+    messages
+  }
 }
 
 function textOf (blocks: Array<ContentBlock | ResourceContents>): string {

@@ -83,9 +83,20 @@ export class MemoryClient {
 
   /** Takes a message of the gateway; `cause` is the error behind one that is an internal error. */
   receive (text: string, cause?: unknown): void {
-    const { id, method, params = {}, result = {}, error } = JSON.parse(text) as { id?: Id, method?: string, params?: Json, result?: Json, error?: WireError }
-    if (method === undefined) this.#gateway.settle({ kind: 'response', id, ...(error === undefined ? { result } : { error: withCause(error, cause) }) })
-    else if (isId(id)) void this.#answer(id, method, params)
+    const {
+      id,
+      method,
+      params = {},
+      result = {},
+      error
+    } = JSON.parse(text) as { id?: Id; method?: string; params?: Json; result?: Json; error?: WireError }
+    if (method === undefined) {
+      this.#gateway.settle({
+        kind: 'response',
+        id,
+        ...(error === undefined ? { result } : { error: withCause(error, cause) })
+      })
+    } else if (isId(id)) void this.#answer(id, method, params)
     else this.#take(method, params)
   }
 
@@ -97,7 +108,12 @@ export class MemoryClient {
     this.#arrivals.emit('notification')
   }
 
-  async #requestWithProgress (method: string, params: Json, signal: AbortSignal | undefined, onProgress: (progress: Progress) => void): Promise<Json> {
+  async #requestWithProgress (
+    method: string,
+    params: Json,
+    signal: AbortSignal | undefined,
+    onProgress: (progress: Progress) => void
+  ): Promise<Json> {
     const progressToken = `progress-${++this.#lastToken}`
     const failures: unknown[] = []
     // The gateway calls this while a tool runs, which must not fail for a listener of its client.
@@ -133,20 +149,28 @@ export class MemoryClient {
   }
 
   async #answer (id: Id, method: string, params: Json): Promise<void> {
-    const send = (outcome: object): void => this.#toGateway.respond(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }), 200)
+    const send = (outcome: object): void =>
+      this.#toGateway.respond(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }), 200)
     try {
       const answer = this.#answers[method]
       if (answer === undefined) throw errors.methodNotFound(method)
       send({ result: await answer(params) })
     } catch (error) {
-      send({ error: { code: isMcpError(error) ? error.code : codes.internal, message: error instanceof Error ? error.message : String(error) } })
+      send({
+        error: {
+          code: isMcpError(error) ? error.code : codes.internal,
+          message: error instanceof Error ? error.message : String(error)
+        }
+      })
     }
   }
 }
 
 /** The error with the one behind it, and a text that leads there. */
 function withCause (error: WireError, cause: unknown): WireError {
-  return cause === undefined ? error : { ...error, message: `${error.message}; its cause is the "cause" of this error`, cause }
+  return cause === undefined
+    ? error
+    : { ...error, message: `${error.message}; its cause is the "cause" of this error`, cause }
 }
 
 /** Where the gateway writes to a client. It keeps the client in memory only while the client waits for something. */

@@ -9,8 +9,8 @@ const MOST = 4 * 1024 * 1024
 export interface Outlet { readonly full: boolean, onDrain: () => void }
 
 /**
- * Holds the input back while the output is full. It is read on, up to a bound, because only reading tells that it has ended. Beyond
- * the bound the end of the input is noticed when the client reads again, or goes away.
+ * Holds the input back while the output is full. It is read on, up to a bound, because only reading tells that it has
+ * ended. Beyond the bound the end of the input is noticed when the client reads again, or goes away.
  */
 export class InputBackpressure {
   readonly #input: Readable

@@ -94,7 +94,9 @@ export class LineReader {
   }
 
   #keepTail (part: Buffer): void {
-    this.#tail = Buffer.from(part.length >= TAIL ? part.subarray(-TAIL) : Buffer.concat([this.#tail, part]).subarray(-TAIL))
+    this.#tail = Buffer.from(
+      part.length >= TAIL ? part.subarray(-TAIL) : Buffer.concat([this.#tail, part]).subarray(-TAIL)
+    )
   }
 
   #finish (rest: Buffer): void {

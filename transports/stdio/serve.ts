@@ -26,20 +26,37 @@ export interface Stdio {
   readonly closed: Promise<string>
   /** Settles when everything sent so far was handed to the operating system, or the grace period is over. */
   flush: () => Promise<void>
-  /** From now on the end of standard input also ends the calls in flight, at once if it has ended: the client has asked twice for the end. */
+  /**
+   * From now on the end of standard input also ends the calls in flight, at once if it has ended: the client has asked
+   * twice for the end.
+   */
   abandon: () => void
 }
 
 /**
- * One process, one peer, one message a line. Reading pauses while the client does not read, so that queued responses are bounded. Queued
- * notifications are not: a client that lets too many of them wait for too long is disconnected.
+ * One process, one peer, one message a line. Reading pauses while the client does not read, so that queued responses
+ * are bounded. Queued notifications are not: a client that lets too many of them wait for too long is disconnected.
  */
 export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, options: StdioOptions): Stdio {
-  const { input, output, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANONYMOUS_ALL_SCOPES } = options
+  const {
+    input,
+    output,
+    maxMessage,
+    maxQueue = Infinity,
+    writeDeadline = 10_000,
+    identity = ANONYMOUS_ALL_SCOPES
+  } = options
   const writer = new LineWriter(output)
   let giveUp = () => {}
   let abandon = () => {}
-  const backlog = new Backlog({ size: () => writer.size, max: maxQueue, deadline: writeDeadline, cut: () => giveUp(), toleratesResponses: true, shared: mcp.backlogs })
+  const backlog = new Backlog({
+    size: () => writer.size,
+    max: maxQueue,
+    deadline: writeDeadline,
+    cut: () => giveUp(),
+    toleratesResponses: true,
+    shared: mcp.backlogs
+  })
   writer.onWritten = (bytes, responsesOnly) => backlog.recordWrite(bytes, responsesOnly)
   const channel = lineChannel(writer)
   const peer = new Peer({ transport: 'stdio', channel, identity })

@@ -2,8 +2,8 @@
 export interface Close { readonly code: number, readonly reason: string }
 
 /**
- * Every close code that the gateway chooses. ws chooses the ones for broken frames (1002), text that is not UTF-8 (1007), too many
- * fragments (1008) and messages that are too large (1009). docs/connect.md lists all of them.
+ * Every close code that the gateway chooses. ws chooses the ones for broken frames (1002), text that is not UTF-8
+ * (1007), too many fragments (1008) and messages that are too large (1009). docs/connect.md lists all of them.
  */
 export const CLOSE = {
   shuttingDown: { code: 1001, reason: 'the server is shutting down' },

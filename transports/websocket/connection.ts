@@ -11,7 +11,13 @@ import { Inbox } from './inbox.js'
 import { Outbox } from './outbox.js'
 
 /** A client that has connected. `rawSocket` carries the frames of `socket`; absent where requests are injected. */
-export interface WebSocketClient { socket: WebSocket, rawSocket: Duplex | undefined, identity: Identity, proxied: boolean, view?: string | undefined }
+export interface WebSocketClient {
+  socket: WebSocket
+  rawSocket: Duplex | undefined
+  identity: Identity
+  proxied: boolean
+  view?: string | undefined
+}
 
 export interface QueueLimits { maxQueue: number, writeDeadline: number }
 
@@ -31,7 +37,11 @@ export class WebSocketConnection implements Channel {
   readonly #inbox: Inbox<Buffer>
   #closing = false
 
-  constructor (mcp: Dispatcher, { socket, rawSocket, identity, proxied, view }: WebSocketClient, { maxQueue, writeDeadline }: QueueLimits) {
+  constructor (
+    mcp: Dispatcher,
+    { socket, rawSocket, identity, proxied, view }: WebSocketClient,
+    { maxQueue, writeDeadline }: QueueLimits
+  ) {
     this.proxied = proxied
     this.#mcp = mcp
     this.#socket = socket
@@ -95,7 +105,10 @@ export class WebSocketConnection implements Channel {
     this.#socket.close(code, reason)
   }
 
-  /** Closes the socket and reads nothing more. ws destroys it after its close timeout, whether or not the client answers. */
+  /**
+   * Closes the socket and reads nothing more. ws destroys it after its close timeout, whether or not the client
+   * answers.
+   */
   refuse (close: Close): void {
     this.close(close)
     this.#socket.pause()

@@ -6,7 +6,9 @@ const FINAL = 0x80
 /** A length that is said in eight bytes. */
 const LONG = 127
 
-/** Follows WebSocket frames by their headers alone, and knows since when something is under way that is not complete. */
+/**
+ * Follows WebSocket frames by their headers alone, and knows since when something is under way that is not complete.
+ */
 export class Frames {
   readonly #head = Buffer.alloc(14)
   /** Bytes of the header that are there, and bytes of the payload that are not. */
@@ -34,7 +36,10 @@ export class Frames {
     const first = chunk[at] as number
     const second = chunk[at + 1] ?? LONG
     const size = second & 0x7f
-    const end = at + (second & MASKED ? 6 : 2) + (size === 126 ? 2 + ((chunk[at + 2] as number) << 8 | (chunk[at + 3] as number)) : size)
+    const end =
+      at +
+      (second & MASKED ? 6 : 2) +
+      (size === 126 ? 2 + (((chunk[at + 2] as number) << 8) | (chunk[at + 3] as number)) : size)
     if (size === LONG || !(end <= chunk.length)) return this.#readHead(first, at)
     this.#complete(first)
     return end
@@ -64,8 +69,9 @@ export class Frames {
 }
 
 /**
- * Runs `late` when something that has begun is not complete after `timeout`, whatever comes between its parts and however slowly. The
- * bytes are watched, and not what the WebSocket says of them, because it says nothing before a message is complete. Returns how to stop.
+ * Runs `late` when something that has begun is not complete after `timeout`, whatever comes between its parts and
+ * however slowly. The bytes are watched, and not what the WebSocket says of them, because it says nothing before a
+ * message is complete. Returns how to stop.
  */
 export function watchAssembly (bytes: Readable, timeout: number, late: () => void): () => void {
   const frames = new Frames()
@@ -79,7 +85,9 @@ export function watchAssembly (bytes: Readable, timeout: number, late: () => voi
     else arm()
   }
   const arm = () => {
-    if (frames.since !== undefined) timer ??= setTimeout(look, Math.max(1, Math.ceil(frames.since + timeout - performance.now()))).unref()
+    if (frames.since !== undefined) {
+      timer ??= setTimeout(look, Math.max(1, Math.ceil(frames.since + timeout - performance.now()))).unref()
+    }
   }
   const read = (chunk: Uint8Array) => {
     frames.push(chunk)

@@ -8,7 +8,10 @@ export class Heartbeat {
   readonly #timer: NodeJS.Timeout
   #alive = true
 
-  /** While `isPaused`, nothing is read from the socket, so that a missing pong means nothing. `onDead` runs before the socket is terminated. */
+  /**
+   * While `isPaused`, nothing is read from the socket, so that a missing pong means nothing. `onDead` runs before the
+   * socket is terminated.
+   */
   constructor (socket: WebSocket, interval: number, isPaused: () => boolean, onDead: () => void = () => {}) {
     this.#socket = socket
     this.#isPaused = isPaused

@@ -13,8 +13,8 @@ const MAX_PER_TURN = 16
 const CHECK_INTERVAL = 10
 
 /**
- * Passes on the messages of one client in their order, at most so many in one turn of the event loop, and none while the client's own
- * queue is full: a short request may have a long response.
+ * Passes on the messages of one client in their order, at most so many in one turn of the event loop, and none while
+ * the client's own queue is full: a short request may have a long response.
  */
 export class Inbox<T> {
   readonly #options: InboxOptions<T>
@@ -74,6 +74,9 @@ export class Inbox<T> {
 
   #scheduleCheck (): void {
     if (this.#immediate !== undefined && !this.#options.isFull()) return
-    this.#checkTimer ??= setTimeout(() => { this.#checkTimer = undefined; this.#handleWaiting() }, CHECK_INTERVAL).unref()
+    this.#checkTimer ??= setTimeout(() => {
+      this.#checkTimer = undefined
+      this.#handleWaiting()
+    }, CHECK_INTERVAL).unref()
   }
 }

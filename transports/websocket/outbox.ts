@@ -37,7 +37,9 @@ export class Outbox {
     this.#texts = []
     this.#size = 0
     this.#responsesOnly = true
-    if (texts.length > 0 && this.#socket.readyState === this.#socket.OPEN) this.#backlog.recordWrite(this.#write(texts), responsesOnly)
+    if (texts.length > 0 && this.#socket.readyState === this.#socket.OPEN) {
+      this.#backlog.recordWrite(this.#write(texts), responsesOnly)
+    }
   }
 
   // ws makes two buffers and two writes of each message. WebSocket tools/call with ws.send, corked: 0.93 [0.92..0.94].

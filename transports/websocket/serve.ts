@@ -15,7 +15,12 @@ const TOO_LARGE = new Set<string | undefined>(['WS_ERR_UNSUPPORTED_MESSAGE_LENGT
 export function serveWebSocket (mcp: Dispatcher, client: WebSocketClient, options: WebSocketOptions): void {
   const { socket, rawSocket, identity } = client
   const connection = new WebSocketConnection(mcp, client, options)
-  const heartbeat = new Heartbeat(socket, options.heartbeat, () => connection.isPaused, () => mcp.backlogs.cuts.notify('heartbeat'))
+  const heartbeat = new Heartbeat(
+    socket,
+    options.heartbeat,
+    () => connection.isPaused,
+    () => mcp.backlogs.cuts.notify('heartbeat')
+  )
   const stopWatching = rawSocket === undefined
     ? () => {}
     : watchAssembly(rawSocket, options.assemblyTimeout, () => connection.refuse(CLOSE.incompleteMessage))
@@ -32,7 +37,9 @@ export function serveWebSocket (mcp: Dispatcher, client: WebSocketClient, option
     connection.push(data, isBinary)
   })
   // ws closes the socket itself, with the code that fits the fault.
-  socket.on('error', (error: NodeJS.ErrnoException) => { if (TOO_LARGE.has(error.code)) mcp.observers.reportRefusal({ refusal: 'size' }) })
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    if (TOO_LARGE.has(error.code)) mcp.observers.reportRefusal({ refusal: 'size' })
+  })
   socket.on('close', () => {
     heartbeat.stop()
     stopWatching()

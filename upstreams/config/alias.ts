@@ -5,7 +5,10 @@ const LONGEST = 32
 /** Paths below /mcp that are not those of a server. */
 const RESERVED = ['message', 'sse', 'ticket', 'v', 'ws']
 
-/** The name of a server in names of tools and in URLs: lower-case letters, digits and single dashes, first a letter. Depends on the key alone. */
+/**
+ * The name of a server in names of tools and in URLs: lower-case letters, digits and single dashes, first a letter.
+ * Depends on the key alone.
+ */
 export function aliasOf (key: string): string {
   const words = key.normalize('NFKD').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '')
   const alias = words === '' ? `server-${hashOf(key)}` : /^[a-z]/.test(words) ? words : `server-${words}`

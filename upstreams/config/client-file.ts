@@ -14,7 +14,10 @@ interface ReadOptions {
 }
 
 /** The servers of a configuration file of a client, in the client's own form. */
-export async function readClientFile (file: string, { home, maxFile, onFile, findings }: ReadOptions): Promise<FoundServer[]> {
+export async function readClientFile (
+  file: string,
+  { home, maxFile, onFile, findings }: ReadOptions
+): Promise<FoundServer[]> {
   onFile(file)
   try {
     const document = await parse(file, await read(file, maxFile))
@@ -52,12 +55,26 @@ function reasonOf (error: NodeJS.ErrnoException): string {
 }
 
 /** Folders in which clients keep the settings of a project. */
-const SETTINGS = new Set(['.claude', '.cline', '.codex', '.continue', '.cursor', '.gemini', '.kiro', '.vscode', '.windsurf', '.zed'])
+const SETTINGS = new Set([
+  '.claude',
+  '.cline',
+  '.codex',
+  '.continue',
+  '.cursor',
+  '.gemini',
+  '.kiro',
+  '.vscode',
+  '.windsurf',
+  '.zed'
+])
 
 /** How many folders there may be between the file and such a folder, as in `.kiro/settings/mcp.json`. */
 const DEEPEST = 2
 
-/** The folder that a configuration file is about: the project around `.vscode/mcp.json`, and otherwise the folder of the file. */
+/**
+ * The folder that a configuration file is about: the project around `.vscode/mcp.json`, and otherwise the folder of the
+ * file.
+ */
 function workspaceOf (file: string, home: string | undefined): string {
   let folder = dirname(file)
   for (let depth = 0; depth < DEEPEST && folder !== home; depth++) {

@@ -26,7 +26,10 @@ export class Findings {
 
   /** A mistake in a field of a server, which is left out. The text never has a value of the field. */
   mistake (server: FoundServer, field: string, text: string): void {
-    this.leaveOut(server.name, { path: isOption(server) ? placeOf(server, field).join('.') : '', text: `${describe(server, field)} ${text}` })
+    this.leaveOut(server.name, {
+      path: isOption(server) ? placeOf(server, field).join('.') : '',
+      text: `${describe(server, field)} ${text}`
+    })
   }
 
   /** A mistake because of which the server of this name is left out. */
@@ -56,6 +59,7 @@ function describe (server: FoundServer, field: string): string {
   return `${server.source}${line === undefined ? '' : `, line ${line}`}: server "${server.name}"${field === '' ? '' : `: ${field}`}`
 }
 
-const placeOf = ({ path }: FoundServer, field: string): string[] => field === '' ? [...path] : [...path, ...field.split('.')]
+const placeOf = ({ path }: FoundServer, field: string): string[] =>
+  field === '' ? [...path] : [...path, ...field.split('.')]
 
 const isOption = ({ source }: FoundServer): boolean => source.startsWith('option ')

@@ -7,7 +7,10 @@ export interface FoundServer {
   readonly source: string
   /** Where it is in the file or among the options. */
   readonly path: readonly string[]
-  /** Relative paths begin here, and the server runs here unless it has a `cwd`. Undefined: in the working directory of the gateway. */
+  /**
+   * Relative paths begin here, and the server runs here unless it has a `cwd`. Undefined: in the working directory of
+   * the gateway.
+   */
   readonly folder: string | undefined
   /** The defaults of `${input:…}`, by id. */
   readonly inputs: ReadonlyMap<string, string>

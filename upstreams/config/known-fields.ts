@@ -26,7 +26,24 @@ const SYNONYMS: Record<string, string> = {
 }
 
 /** Fields that concern how a client shows a server or asks its user, or that repeat what is known. */
-const SILENT = new Set(['$schema', 'alwaysAllow', 'autoApprove', 'default_tools_approval_mode', 'description', 'dev', 'gallery', 'icon', 'id', 'name', 'notes', 'required', 'schema', 'source', 'trust', 'version'])
+const SILENT = new Set([
+  '$schema',
+  'alwaysAllow',
+  'autoApprove',
+  'default_tools_approval_mode',
+  'description',
+  'dev',
+  'gallery',
+  'icon',
+  'id',
+  'name',
+  'notes',
+  'required',
+  'schema',
+  'source',
+  'trust',
+  'version'
+])
 
 /** Reads the fields of a server in every spelling of the clients. `known` has the names of the fields of `Server`. */
 export function readFields (given: Record<string, unknown>, known: ReadonlySet<string>): KnownFields {
@@ -52,25 +69,46 @@ const SPECIAL = new Map<string, Special>([
   ['enabled', (value, name, fields) => set(fields, 'disabled', typeof value === 'boolean' ? !value : value, name)],
   ['tool_timeout_sec', (value, name, fields) => set(fields, 'timeout', milliseconds(value), name)],
   ['startup_timeout_sec', (value, name, fields) => set(fields, 'startTimeout', milliseconds(value), name)],
-  ['bearer_token_env_var', (value, name, fields) => addHeader(fields, 'Authorization', `Bearer \${env:${String(value)}}`, name)],
+  [
+    'bearer_token_env_var',
+    (value, name, fields) => addHeader(fields, 'Authorization', `Bearer \${env:${String(value)}}`, name)
+  ],
   ['apiKey', (value, name, fields) => addHeader(fields, 'Authorization', `Bearer ${String(value)}`, name)],
-  ['env_http_headers', (value, name, fields) => {
-    if (isObject(value)) for (const [header, variable] of Object.entries(value)) addHeader(fields, header, `\${env:${String(variable)}}`, `${name}.${header}`)
-    else set(fields, 'headers', value, name)
-  }],
+  [
+    'env_http_headers',
+    (value, name, fields) => {
+      if (isObject(value)) {
+        for (const [header, variable] of Object.entries(value)) {
+          addHeader(fields, header, `\${env:${String(variable)}}`, `${name}.${header}`)
+        }
+      } else set(fields, 'headers', value, name)
+    }
+  ],
   ['sandboxEnabled', (value, name, fields) => set(fields, name, value, name)],
   ['sandbox', (value, name, fields) => set(fields, name, value, name)],
   ['env_vars', (value, name, fields) => set(fields, 'envVars', value, name)],
   // Codex has here what its user approved; a list would choose tools.
-  ['tools', (value, name, fields) => { if (!isObject(value)) fields.unused.push(name) }]
+  [
+    'tools',
+    (value, name, fields) => {
+      if (!isObject(value)) fields.unused.push(name)
+    }
+  ]
 ])
 
 const milliseconds = (seconds: unknown): unknown => typeof seconds === 'number' ? Math.round(seconds * 1_000) : seconds
 
-/** The fields with those of nested objects that some clients have: `transport`, `requestOptions`, and a `command` with its `path`. */
+/**
+ * The fields with those of nested objects that some clients have: `transport`, `requestOptions`, and a `command` with
+ * its `path`.
+ */
 function unfold (given: Record<string, unknown>): Record<string, unknown> {
   const { transport, requestOptions, command, ...rest } = given
-  const program = isObject(command) ? { ...command, command: command['path'], path: undefined } : command === undefined ? {} : { command }
+  const program = isObject(command)
+    ? { ...command, command: command['path'], path: undefined }
+    : command === undefined
+      ? {}
+      : { command }
   const transported = isObject(transport) ? transport : transport === undefined ? {} : { type: transport }
   const headers = isObject(requestOptions) ? { headers: requestOptions['headers'] } : {}
   return { ...headers, ...transported, ...program, ...rest }

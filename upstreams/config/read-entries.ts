@@ -36,24 +36,40 @@ export interface ReadEntries {
 }
 
 /**
- * The upstream servers of the options and of the files that they name. One that has a mistake is left out. Throws an OptionsError where a whole file cannot be
- * used, with what is wrong with the servers of the others, too.
+ * The upstream servers of the options and of the files that they name. One that has a mistake is left out. Throws an
+ * OptionsError where a whole file cannot be used, with what is wrong with the servers of the others, too.
  */
-export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFile, schemas, ...listening }: UpstreamSources, { env, home, cwd }: Surroundings): Promise<ReadEntries> {
+export async function readEntries (
+  { mcpServers, mcpConfig, maxMcpConfig: maxFile, schemas, ...listening }: UpstreamSources,
+  { env, home, cwd }: Surroundings
+): Promise<ReadEntries> {
   const findings = new Findings()
   const files = new Set<string>()
-  const onFile = (file: string): void => { files.add(file) }
+  const onFile = (file: string): void => {
+    files.add(file)
+  }
   const found = optionServers(mcpServers)
   // The parsers are loaded only where there is a file to read.
   const { readClientFile } = mcpConfig.length === 0 ? {} : await import('./client-file.js')
-  for (const file of new Set(mcpConfig)) found.push(...await readClientFile?.(file, { home, maxFile, onFile, findings }) ?? [])
+  for (const file of new Set(mcpConfig)) {
+    found.push(...((await readClientFile?.(file, { home, maxFile, onFile, findings })) ?? []))
+  }
   const excess = tooMany(found.length)
-  if (excess !== undefined) throw new OptionsError([{ path: 'mcpServers', text: `the configuration in all: ${excess}` }])
+  if (excess !== undefined) {
+    throw new OptionsError([{ path: 'mcpServers', text: `the configuration in all: ${excess}` }])
+  }
   const read = found.flatMap(server => {
     const before = findings.count
-    const entry = toEntry(server, { env, home, folder: server.folder ?? cwd, inputs: server.inputs, maxFile, onFile }, schemas, findings)
+    const entry = toEntry(
+      server,
+      { env, home, folder: server.folder ?? cwd, inputs: server.inputs, maxFile, onFile },
+      schemas,
+      findings
+    )
     if (entry === undefined || findings.count > before) return []
-    const why = isGatewayItself(entry.address, mcpConfig, home, listening) ? 'is this gateway itself; it is left out' : describeNesting(entry.address, env)
+    const why = isGatewayItself(entry.address, mcpConfig, home, listening)
+      ? 'is this gateway itself; it is left out'
+      : describeNesting(entry.address, env)
     if (why === undefined) return [{ server, entry }]
     findings.warn(server, '', why)
     return []
@@ -66,13 +82,23 @@ export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFil
 
 function optionServers (servers: Readonly<Record<string, unknown>>): FoundServer[] {
   return Object.entries(servers).map(([name, values]) => ({
-    name, values, source: 'option mcpServers', path: ['mcpServers', name], folder: undefined, inputs: new Map(), lenient: false, lineOf: () => undefined
+    name,
+    values,
+    source: 'option mcpServers',
+    path: ['mcpServers', name],
+    folder: undefined,
+    inputs: new Map(),
+    lenient: false,
+    lineOf: () => undefined
   }))
 }
 
 interface Read { readonly server: FoundServer, readonly entry: ServerEntry }
 
-/** Two servers with one alias are a mistake, unless they are the same server in two files, or one of them is disabled, which gives way. */
+/**
+ * Two servers with one alias are a mistake, unless they are the same server in two files, or one of them is disabled,
+ * which gives way.
+ */
 function withoutRepeated (read: Read[], findings: Findings): ServerEntry[] {
   const kept = new Map<string, Read>()
   for (const one of read) {
@@ -86,13 +112,27 @@ function withoutRepeated (read: Read[], findings: Findings): ServerEntry[] {
 
 /** One file may have the same name for two projects, of which its client would use one at a time. */
 function reportRepeated (first: ServerEntry, { server, entry }: Read, findings: Findings): void {
-  if (first.source === entry.source && server.path[0] === 'projects') findings.warn(server, '', `of the project ${server.path[1] ?? ''} is left out, because the file has another server of that name`)
-  else findings.mistake(server, '', `has the same name in URLs and tools, "${entry.alias}", as "${first.name}" (${first.source}); rename or remove one of them`)
+  if (first.source === entry.source && server.path[0] === 'projects') {
+    findings.warn(
+      server,
+      '',
+      `of the project ${server.path[1] ?? ''} is left out, because the file has another server of that name`
+    )
+  } else {
+    findings.mistake(
+      server,
+      '',
+      `has the same name in URLs and tools, "${entry.alias}", as "${first.name}" (${first.source}); rename or remove one of them`
+    )
+  }
 }
 
 const isSame = (one: Read, other: Read): boolean => isDeepStrictEqual(essence(one), essence(other))
 
-/** The part of an entry that tells it from others. The folder of the file is part of it only where something is relative to it. */
+/**
+ * The part of an entry that tells it from others. The folder of the file is part of it only where something is relative
+ * to it.
+ */
 function essence ({ server, entry: { source, name, address, ...rest } }: Read): object {
   if (address.kind !== 'stdio' || address.cwd !== server.folder) return { ...rest, address }
   const isRelative = [address.command, ...address.args].some(word => word.startsWith('.'))

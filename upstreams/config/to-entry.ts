@@ -27,8 +27,16 @@ const MAX_UNUSED = 20
 /** A `timeout` below this is a number of seconds. */
 const SECONDS = 1_000
 
-/** The entry of a server, with its variables expanded; undefined where that cannot be. What is wrong is added to the findings. */
-export function toEntry (server: FoundServer, variables: Variables, schemas: ServerEntry['schemas'], findings: Findings): ServerEntry | undefined {
+/**
+ * The entry of a server, with its variables expanded; undefined where that cannot be. What is wrong is added to the
+ * findings.
+ */
+export function toEntry (
+  server: FoundServer,
+  variables: Variables,
+  schemas: ServerEntry['schemas'],
+  findings: Findings
+): ServerEntry | undefined {
   if (!isObject(server.values)) {
     findings.mistake(server, '', 'must be an object, such as {"command":"npx","args":["-y","some-server"]}')
     return undefined
@@ -49,9 +57,11 @@ export function toEntry (server: FoundServer, variables: Variables, schemas: Ser
 }
 
 /** Zed keeps the settings of servers that its extensions start beside the others. */
-const isExtension = ({ command, url, settings, source }: Record<string, unknown>): boolean => command === undefined && url === undefined && (settings !== undefined || source === 'extension')
+const isExtension = ({ command, url, settings, source }: Record<string, unknown>): boolean =>
+  command === undefined && url === undefined && (settings !== undefined || source === 'extension')
 
-const SANDBOX = 'asks for a sandbox of its client, which Patchbay does not have; put one into command, such as docker run, or remove the field if the server needs none'
+const SANDBOX =
+  'asks for a sandbox of its client, which Patchbay does not have; put one into command, such as docker run, or remove the field if the server needs none'
 
 function checkFields (server: FoundServer, { values, names, unused }: KnownFields, findings: Findings): void {
   const { envVars, sandboxEnabled, sandbox, ...rest } = values
@@ -59,7 +69,9 @@ function checkFields (server: FoundServer, { values, names, unused }: KnownField
     const name = names.get(path) ?? names.get(path.split('.')[0] ?? '') ?? path
     findings.mistake(server, name, text.replace(`option ${path} `, ''))
   }
-  if (sandboxEnabled === true || (sandboxEnabled === undefined && sandbox !== undefined)) findings.mistake(server, sandboxEnabled === true ? 'sandboxEnabled' : 'sandbox', SANDBOX)
+  if (sandboxEnabled === true || (sandboxEnabled === undefined && sandbox !== undefined)) {
+    findings.mistake(server, sandboxEnabled === true ? 'sandboxEnabled' : 'sandbox', SANDBOX)
+  }
   if (envVars !== undefined && !Array.isArray(envVars)) findings.mistake(server, 'env_vars', 'must be a list of names')
   for (const field of unused.slice(0, MAX_UNUSED)) {
     const nearest = nearestName(field, FIELDS)
@@ -70,7 +82,11 @@ function checkFields (server: FoundServer, { values, names, unused }: KnownField
 function checkAlias (server: FoundServer, findings: Findings): string | undefined {
   const alias = aliasOf(server.name)
   if (!isReserved(alias)) return alias
-  findings.mistake(server, '', `cannot have this name, because /mcp/${alias} is a URL of the gateway itself; give it another name`)
+  findings.mistake(
+    server,
+    '',
+    `cannot have this name, because /mcp/${alias} is a URL of the gateway itself; give it another name`
+  )
   return undefined
 }
 
@@ -98,12 +114,33 @@ class FieldReader {
       return undefined
     }
     if (kind.kind !== 'stdio') return this.#remote(kind.kind)
-    return { kind: 'stdio', command: this.#command(command ?? ''), args: args.map((arg, index) => this.#argument(String(arg), index)), env: this.#environment(), cwd: this.#cwd() }
+    return {
+      kind: 'stdio',
+      command: this.#command(command ?? ''),
+      args: args.map((arg, index) => this.#argument(String(arg), index)),
+      env: this.#environment(),
+      cwd: this.#cwd()
+    }
   }
 
   /** Everything but the address. */
   rest (alias: string, schemasOfAll: ServerEntry['schemas']): Omit<ServerEntry, 'address'> {
-    const { disabled = false, includeTools = [], excludeTools = [], schemas = schemasOfAll, prefix, start = 'eager', idle, isolate = 'none', scopes, roots, elicitation = true, sampling = true, startTimeout, revision } = this.#values
+    const {
+      disabled = false,
+      includeTools = [],
+      excludeTools = [],
+      schemas = schemasOfAll,
+      prefix,
+      start = 'eager',
+      idle,
+      isolate = 'none',
+      scopes,
+      roots,
+      elicitation = true,
+      sampling = true,
+      startTimeout,
+      revision
+    } = this.#values
     return {
       alias,
       name: this.#server.name,
@@ -129,14 +166,21 @@ class FieldReader {
   /** Says what is likely meant by a field that is not known, for a server without an address. */
   #misspelt (): string {
     const { command, url } = this.#values
-    const field = command === undefined && url === undefined ? this.#fields.unused.find(name => nearestName(name, ['command', 'url']) !== undefined) : undefined
-    return field === undefined ? '' : `; did you mean "${nearestName(field, ['command', 'url'])}" where it has "${field}"?`
+    const field =
+      command === undefined && url === undefined
+        ? this.#fields.unused.find(name => nearestName(name, ['command', 'url']) !== undefined)
+        : undefined
+    return field === undefined
+      ? ''
+      : `; did you mean "${nearestName(field, ['command', 'url'])}" where it has "${field}"?`
   }
 
   #remote (kind: Exclude<Address['kind'], 'stdio'>): Address | undefined {
     const { url: given = '', headers = {} } = this.#values
     const before = this.#findings.count
-    const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, this.#header(name, String(value))]))
+    const texts = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, this.#header(name, String(value))])
+    )
     const split = splitUrl(this.#text('url', given), kind)
     // The URL of a variable without a value would only be wrong once more.
     if (typeof split === 'string') {
@@ -144,30 +188,54 @@ class FieldReader {
       return undefined
     }
     const authorized = Object.keys(texts).some(name => name.toLowerCase() === 'authorization')
-    return { kind: split.kind, url: split.url, headers: split.authorization === undefined || authorized ? texts : { ...texts, Authorization: split.authorization } }
+    return {
+      kind: split.kind,
+      url: split.url,
+      headers:
+        split.authorization === undefined || authorized ? texts : { ...texts, Authorization: split.authorization }
+    }
   }
 
   #header (name: string, given: string): string {
     const value = this.#text(`headers.${name}`, given)
-    if (!TOKEN.test(name)) this.#mistake('headers', 'has a name with characters that HTTP does not allow; names have letters, digits and dashes')
-    else if (FORBIDDEN.test(value)) this.#mistake(`headers.${name}`, 'has characters that HTTP does not allow; look for line breaks and letters outside of ISO 8859-1')
+    if (!TOKEN.test(name)) {
+      this.#mistake(
+        'headers',
+        'has a name with characters that HTTP does not allow; names have letters, digits and dashes'
+      )
+    } else if (FORBIDDEN.test(value)) {
+      this.#mistake(
+        `headers.${name}`,
+        'has characters that HTTP does not allow; look for line breaks and letters outside of ISO 8859-1'
+      )
+    }
     return value
   }
 
   /** The program. Only a shell gives `~` a meaning, and there is none between. */
   #command (given: string): string {
-    if (/^~[\\/]/.test(given)) this.#mistake('command', 'begins with ~, which only a shell knows; write ${userHome} for it') // eslint-disable-line no-template-curly-in-string
+    if (/^~[\\/]/.test(given)) {
+      this.#mistake('command', 'begins with ~, which only a shell knows; write ${userHome} for it')
+    } // eslint-disable-line no-template-curly-in-string
     return this.#text('command', given)
   }
 
   #argument (given: string, index: number): string {
-    if (/^~\//.test(given)) this.#findings.warn(this.#server, `args.${index}`, 'begins with ~, which only a shell knows, so the server gets it as it is; write ${userHome} for it') // eslint-disable-line no-template-curly-in-string
+    if (/^~\//.test(given)) {
+      this.#findings.warn(
+        this.#server,
+        `args.${index}`,
+        'begins with ~, which only a shell knows, so the server gets it as it is; write ${userHome} for it'
+      )
+    }
     return this.#text(`args.${index}`, given)
   }
 
   #environment (): Record<string, string> {
     const { env = {}, envFile } = this.#values
-    const values: Record<string, string> = Object.fromEntries(this.#passed().map(name => [name, this.#text('env_vars', `\${env:${name}}`)]))
+    const values: Record<string, string> = Object.fromEntries(
+      this.#passed().map(name => [name, this.#text('env_vars', `\${env:${name}}`)])
+    )
     if (envFile !== undefined) Object.assign(values, this.#environmentFile(envFile))
     for (const [name, value] of Object.entries(env)) values[name] = this.#text(`env.${name}`, String(value))
     return values
@@ -176,7 +244,9 @@ class FieldReader {
   /** The variables of the gateway that are passed on by name, where they are set. */
   #passed (): string[] {
     const { envVars = [] } = this.#fields.values as { envVars?: unknown[] }
-    return envVars.map(item => String(isObject(item) ? item['name'] : item)).filter(name => this.#variables.env[name] !== undefined)
+    return envVars
+      .map(item => String(isObject(item) ? item['name'] : item))
+      .filter(name => this.#variables.env[name] !== undefined)
   }
 
   #environmentFile (given: string): Record<string, string> {
@@ -195,7 +265,9 @@ class FieldReader {
 
   #timeout (): number | undefined {
     const { timeout } = this.#values
-    if (timeout === undefined || timeout >= SECONDS || this.#fields.names.get('timeout') === 'tool_timeout_sec') return timeout
+    if (timeout === undefined || timeout >= SECONDS || this.#fields.names.get('timeout') === 'tool_timeout_sec') {
+      return timeout
+    }
     this.#findings.warn(this.#server, 'timeout', `is below ${SECONDS}, so it is taken as ${timeout} seconds`)
     return Math.round(timeout * SECONDS)
   }
@@ -212,7 +284,11 @@ class FieldReader {
 
   #absolute (text: string): string {
     const { home, folder } = this.#variables
-    return isAbsolute(text) ? text : home !== undefined && /^~(\/|$)/.test(text) ? resolve(home, text.slice(2)) : resolve(folder, text)
+    return isAbsolute(text)
+      ? text
+      : home !== undefined && /^~(\/|$)/.test(text)
+        ? resolve(home, text.slice(2))
+        : resolve(folder, text)
   }
 
   #text (field: string, given: string): string {

@@ -18,7 +18,10 @@ export interface Variables {
 /** `${…}` and `${{ secrets.… }}`. A `$NAME` without braces belongs to the program that gets it. */
 const VARIABLE = /\$\{\{\s*secrets\.(\w+)\s*\}\}|\$\{([^{}]*)\}/g
 
-/** The text with its variables replaced, once. `onMissing` gets a sentence about each that has no value; it never has a value in it. */
+/**
+ * The text with its variables replaced, once. `onMissing` gets a sentence about each that has no value; it never has a
+ * value in it.
+ */
 export function expandVariables (text: string, variables: Variables, onMissing: (sentence: string) => void): string {
   return text.replace(VARIABLE, (whole: string, secret: string | undefined, inner = '') => {
     try {
@@ -30,7 +33,10 @@ export function expandVariables (text: string, variables: Variables, onMissing: 
   })
 }
 
-/** Undefined for what is no variable of a client, such as an expression of a shell. Throws a sentence if there is no value. */
+/**
+ * Undefined for what is no variable of a client, such as an expression of a shell. Throws a sentence if there is no
+ * value.
+ */
 function valueOf (inner: string, variables: Variables): string | undefined {
   const { env, home, folder } = variables
   switch (inner) {
@@ -42,7 +48,9 @@ function valueOf (inner: string, variables: Variables): string | undefined {
   const [, kind, rest = ''] = /^([a-z]+):(?!-)(.*)$/is.exec(inner) ?? []
   if (kind === 'input') return inputValue(rest, variables)
   if (kind === 'file') return fileText(rest, variables)
-  if (kind !== undefined && kind !== 'env') return fail(`uses \${${inner}}, which only the client knows; write the value, or a variable such as \${NAME}`)
+  if (kind !== undefined && kind !== 'env') {
+    return fail(`uses \${${inner}}, which only the client knows; write the value, or a variable such as \${NAME}`)
+  }
   const [, name, , preset] = /^([A-Za-z_]\w*)(:-(.*))?$/s.exec(kind === 'env' ? rest : inner) ?? []
   return name === undefined ? undefined : valueIn(env, name, preset)
 }
@@ -57,12 +65,20 @@ function valueIn (env: Environment, name: string, preset?: string): string {
 /** The variable that answers a question a client would put to its user. */
 function inputValue (id: string, { env, inputs }: Variables): string {
   const name = `PATCHBAY_INPUT_${id.replace(/[^A-Za-z0-9]/g, '_').toUpperCase()}`
-  return env[name] ?? inputs.get(id) ?? fail(`needs the environment variable ${name} (the client asks its user for "${id}"), which is not set`)
+  return (
+    env[name] ??
+    inputs.get(id) ??
+    fail(`needs the environment variable ${name} (the client asks its user for "${id}"), which is not set`)
+  )
 }
 
 function fileText (path: string, variables: Variables): string {
   const { home, folder } = variables
-  const file = isAbsolute(path) ? path : path.startsWith('~/') && home !== undefined ? resolve(home, path.slice(2)) : resolve(folder, path)
+  const file = isAbsolute(path)
+    ? path
+    : path.startsWith('~/') && home !== undefined
+      ? resolve(home, path.slice(2))
+      : resolve(folder, path)
   return readText(file, variables).replace(/\r?\n$/, '')
 }
 
@@ -71,11 +87,15 @@ export function readText (file: string, { maxFile, onFile }: Pick<Variables, 'ma
   onFile(file)
   const stats = statSync(file, { throwIfNoEntry: false })
   if (stats?.isFile() !== true) return fail(`needs the file ${file}, which is not there`)
-  if (stats.size > maxFile) return fail(`needs the file ${file}, which is larger than ${maxFile} bytes (limit maxMcpConfig)`)
+  if (stats.size > maxFile) {
+    return fail(`needs the file ${file}, which is larger than ${maxFile} bytes (limit maxMcpConfig)`)
+  }
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
-    return fail(`needs the file ${file}, which cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`)
+    return fail(
+      `needs the file ${file}, which cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`
+    )
   }
 }
 
@@ -85,7 +105,10 @@ function fail (sentence: string): never {
 
 const LINE = /^\s*(?:export\s+)?([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$/
 
-/** The variables of a file with `NAME=value` on each line. Quotes around a value go, and `#` begins a comment. Throws a sentence at any other line. */
+/**
+ * The variables of a file with `NAME=value` on each line. Quotes around a value go, and `#` begins a comment. Throws a
+ * sentence at any other line.
+ */
 export function parseEnvironmentFile (text: string): Record<string, string> {
   const entries = text.split(/\r?\n/).flatMap((line, index) => {
     if (/^\s*(#|$)/.test(line)) return []

@@ -17,8 +17,8 @@ const ABANDONED_FOR = 10_000
 const MAX_ABANDONED = 1_000
 
 /**
- * The calls of clients that one upstream has not answered yet, oldest first, and to which of them a message of the upstream belongs.
- * A message says nothing about that itself, unless it came on the stream of one call.
+ * The calls of clients that one upstream has not answered yet, oldest first, and to which of them a message of the
+ * upstream belongs. A message says nothing about that itself, unless it came on the stream of one call.
  */
 export class CallsInFlight {
   readonly #requests: Pick<OutgoingRequests<CallOptions>, 'all'>
@@ -33,7 +33,10 @@ export class CallsInFlight {
     return this.#candidates(undefined).length
   }
 
-  /** The call was cancelled and not answered. The upstream may work on it for a while: what it then asks must not reach another caller. */
+  /**
+   * The call was cancelled and not answered. The upstream may work on it for a while: what it then asks must not reach
+   * another caller.
+   */
   abandon (id: Id, call: RelayedCall): void {
     this.#forgetAbandoned()
     const principal = this.#abandoned.size < MAX_ABANDONED ? call.principal : UNKNOWN
@@ -49,13 +52,16 @@ export class CallsInFlight {
   }
 
   /**
-   * The call whose client has to answer this: of several the latest whose request waits. `ambiguous` when several clients could be meant: the
-   * answer of one must not serve another. `away` when several calls could be meant, and all are parked until their client comes back.
-   * A parked call was asked already and waits for its answer, so a client that is away keeps no other client of its principal from being asked.
+   * The call whose client has to answer this: of several the latest whose request waits. `ambiguous` when several
+   * clients could be meant: the answer of one must not serve another. `away` when several calls could be meant, and all
+   * are parked until their client comes back. A parked call was asked already and waits for its answer, so a client
+   * that is away keeps no other client of its principal from being asked.
    */
   findAsked (method: string, params: Params, on: Channel | undefined): RelayedCall | 'ambiguous' | 'away' | undefined {
     const candidates = this.#candidates(on)
-    if (candidates.length < 2) return on === undefined && !this.#areOfOneClient(candidates) ? 'ambiguous' : candidates[0]
+    if (candidates.length < 2) {
+      return on === undefined && !this.#areOfOneClient(candidates) ? 'ambiguous' : candidates[0]
+    }
     const waiting = candidates.filter(({ isWaiting }) => isWaiting).reverse()
     if (!this.#areOfOnePrincipal(candidates) || !this.#areOfOneClient(waiting)) return 'ambiguous'
     return waiting.find(call => call.canAsk(method, params)) ?? waiting[0] ?? 'away'
@@ -68,14 +74,21 @@ export class CallsInFlight {
   }
 
   #candidates (on: Channel | undefined): RelayedCall[] {
-    return this.#requests.all().flatMap(({ channel, options: { call } }) => call === undefined || (on !== undefined && channel !== on) ? [] : [call])
+    return this.#requests
+      .all()
+      .flatMap(({ channel, options: { call } }) =>
+        call === undefined || (on !== undefined && channel !== on) ? [] : [call]
+      )
   }
 
   #areOfOnePrincipal (calls: readonly RelayedCall[]): boolean {
     return calls.every(({ principal }) => principal === calls[0]?.principal)
   }
 
-  /** True when no call of these is of another client than the first, and none that was cancelled a moment ago of another principal. */
+  /**
+   * True when no call of these is of another client than the first, and none that was cancelled a moment ago of another
+   * principal.
+   */
   #areOfOneClient (calls: readonly RelayedCall[]): boolean {
     const [first] = calls
     if (first === undefined) return true

@@ -69,7 +69,9 @@ class LiveConnection implements OpenConnection {
     this.#options = options
     this.#self = encodeSelf(options.clientInfo)
     this.#questions = new QuestionsOfUpstream(options.entry, maxQuestions)
-    this.#violations = new ProtocolViolations((count, latest) => log.warn({ upstream: alias, count }, `upstream ${alias} sent what it should not have sent: ${latest}`))
+    this.#violations = new ProtocolViolations((count, latest) =>
+      log.warn({ upstream: alias, count }, `upstream ${alias} sent what it should not have sent: ${latest}`)
+    )
   }
 
   get revision (): Revision {
@@ -90,7 +92,17 @@ class LiveConnection implements OpenConnection {
 
   async open (signal: AbortSignal): Promise<void> {
     const { dial, entry, clientInfo, eras, probeWait, hop } = this.#options
-    this.#now = await negotiate(dial, { self: { alias: entry.alias, hop, clientInfo, capabilities: capabilitiesOf(entry) }, eras, probeWait, version: entry.revision }, this.#events, signal)
+    this.#now = await negotiate(
+      dial,
+      {
+        self: { alias: entry.alias, hop, clientInfo, capabilities: capabilitiesOf(entry) },
+        eras,
+        probeWait,
+        version: entry.revision
+      },
+      this.#events,
+      signal
+    )
     if (this.#now.peer.closed) throw new Error('the server closed the connection after the handshake')
   }
 
@@ -99,12 +111,17 @@ class LiveConnection implements OpenConnection {
   }
 
   #request (request: UpstreamRequest): Promise<Params> {
-    return this.#reopening === undefined ? this.#try(request) : this.#reopened(this.#reopening).then(() => this.#try(request))
+    return this.#reopening === undefined
+      ? this.#try(request)
+      : this.#reopened(this.#reopening).then(() => this.#try(request))
   }
 
   #try (request: UpstreamRequest): Promise<Params> {
     const used = this.#current.peer
-    return this.#send(request).then(answer => this.#check(request, answer), (error: unknown) => this.#tryAgain(request, error, used))
+    return this.#send(request).then(
+      answer => this.#check(request, answer),
+      (error: unknown) => this.#tryAgain(request, error, used)
+    )
   }
 
   async #tryAgain (request: UpstreamRequest, error: unknown, used: UpstreamPeer): Promise<Params> {
@@ -147,7 +164,10 @@ class LiveConnection implements OpenConnection {
   #send (request: UpstreamRequest): Promise<unknown> {
     const { logLevel } = request
     const { revision, server } = this.#current
-    const wanted = logLevel === undefined || revision.stateless || server.capabilities['logging'] === undefined ? undefined : logLevel
+    const wanted =
+      logLevel === undefined || revision.stateless || server.capabilities['logging'] === undefined
+        ? undefined
+        : logLevel
     const current = this.#current
     if (wanted === undefined || this.#logLevel.includes(wanted)) return this.#sendOn(current, request)
     return this.#logLevel.lower(wanted, current.peer).then(() => this.#sendOn(current, request))
@@ -155,7 +175,12 @@ class LiveConnection implements OpenConnection {
 
   #sendOn ({ peer, revision }: Negotiated, request: UpstreamRequest): Promise<unknown> {
     const id = peer.nextId()
-    return peer.send(id, request, encodeParams(request, revision, this.#self, request.wantsProgress === true ? id : undefined), revision)
+    return peer.send(
+      id,
+      request,
+      encodeParams(request, revision, this.#self, request.wantsProgress === true ? id : undefined),
+      revision
+    )
   }
 
   #check ({ method }: UpstreamRequest, answer: unknown): Params {
@@ -170,7 +195,9 @@ class LiveConnection implements OpenConnection {
     if (this.#closed || request.signal?.aborted === true || request.cancellation?.reason !== undefined) return undefined
     if (error instanceof SessionLost) return await this.#reopen(used).then(() => request)
     if (!isMcpError(error) || !this.revision.stateless) return undefined
-    if (error.code === codes.headerMismatch && request.renewHeaders !== undefined) return { ...request, headers: await request.renewHeaders() }
+    if (error.code === codes.headerMismatch && request.renewHeaders !== undefined) {
+      return { ...request, headers: await request.renewHeaders() }
+    }
     if (error.code !== codes.unsupportedVersion) return undefined
     this.#options.eras.forget()
     return await this.#reopen(used).then(() => request)
@@ -183,10 +210,15 @@ class LiveConnection implements OpenConnection {
     await this.#reopened(this.#reopening)
   }
 
-  /** Rejects with an error for callers, who see no reasons of the machine: that of a handshake is not about their call. */
+  /**
+   * Rejects with an error for callers, who see no reasons of the machine: that of a handshake is not about their call.
+   */
   async #reopened (reopening: Promise<void>): Promise<void> {
     await reopening.catch(() => {
-      throw errors.upstreamUnavailable(this.#options.entry.alias, 'its session was lost and could not be opened again, and the call was not carried out; the reason is in the log and in /health')
+      throw errors.upstreamUnavailable(
+        this.#options.entry.alias,
+        'its session was lost and could not be opened again, and the call was not carried out; the reason is in the log and in /health'
+      )
     })
   }
 
@@ -230,13 +262,18 @@ class LiveConnection implements OpenConnection {
     const call = peer.calls.findLogging(on)
     if (call !== undefined) return call.log(params)
     const { entry: { alias }, log } = this.#options
-    log.debug({ upstream: alias, level: params['level'], data: params['data'] }, `upstream ${alias} logged outside of a call`)
+    log.debug(
+      { upstream: alias, level: params['level'], data: params['data'] },
+      `upstream ${alias} logged outside of a call`
+    )
   }
 
   /** Takes back a question, or ends a request of ours that has no other end, such as `subscriptions/listen`. */
   #cancelled ({ requestId }: Params, peer: UpstreamPeer): void {
     if (!isId(requestId) || this.#questions.cancel(requestId)) return
-    if (this.#now?.revision.stateless === true) peer.fail(requestId, new RequestFailed('it ended the request', undefined))
+    if (this.#now?.revision.stateless === true) {
+      peer.fail(requestId, new RequestFailed('it ended the request', undefined))
+    }
   }
 
   #end (why: Error): void {

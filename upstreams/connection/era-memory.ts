@@ -29,7 +29,10 @@ export class EraMemory {
     return this.#era
   }
 
-  /** True when the server has to be asked: at the first start in this process, and a day after it was last asked. A probe that ends it is made once a day. */
+  /**
+   * True when the server has to be asked: at the first start in this process, and a day after it was last asked. A
+   * probe that ends it is made once a day.
+   */
   isDue (era: Era | undefined): boolean {
     if (era === undefined) return true
     if (Date.now() - era.probedAt >= DAY) return true
@@ -41,7 +44,9 @@ export class EraMemory {
     this.#probedHere = true
     const era = { modern, exitsOnProbe, probedAt: Date.now() }
     this.#era = era
-    this.#values.put(SPACE, this.#alias, { ...era, server: this.#server }, { expires: Date.now() + KEPT }).catch(() => {})
+    this.#values
+      .put(SPACE, this.#alias, { ...era, server: this.#server }, { expires: Date.now() + KEPT })
+      .catch(() => {})
   }
 
   /** Makes the next start ask the server again. */
@@ -59,6 +64,8 @@ export class EraMemory {
     const value = await this.#values.get(SPACE, this.#alias).catch(() => undefined)
     if (!isObject(value) || value.server !== this.#server) return undefined
     const { modern, exitsOnProbe, probedAt } = value
-    return typeof probedAt === 'number' ? { modern: modern === true, exitsOnProbe: exitsOnProbe === true, probedAt } : undefined
+    return typeof probedAt === 'number'
+      ? { modern: modern === true, exitsOnProbe: exitsOnProbe === true, probedAt }
+      : undefined
   }
 }

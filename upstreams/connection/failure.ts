@@ -12,12 +12,18 @@ export class RequestFailed extends Error {
   }
 }
 
-/** A request that the upstream refused because it has forgotten the session: it was not run, and may be sent again after a new handshake. */
+/**
+ * A request that the upstream refused because it has forgotten the session: it was not run, and may be sent again after
+ * a new handshake.
+ */
 export class SessionLost extends Error {
   override readonly name = 'SessionLost'
 }
 
-/** A session that is lost within so many milliseconds after the one before it was is one that does not last, and so many of them in a row are too many. */
+/**
+ * A session that is lost within so many milliseconds after the one before it was is one that does not last, and so many
+ * of them in a row are too many.
+ */
 const SHORT = 5_000
 const MAX_SHORT = 5
 
@@ -26,7 +32,9 @@ export class LostSessions {
   #lostAt = -Infinity
   #short = 0
 
-  /** Throws when too many in a row did not last: the connection is to fail, so that the next is opened after a delay. */
+  /**
+   * Throws when too many in a row did not last: the connection is to fail, so that the next is opened after a delay.
+   */
   add (): void {
     const at = now()
     this.#short = at - this.#lostAt < SHORT ? this.#short + 1 : 0
@@ -40,5 +48,7 @@ export function toClientError (error: unknown, alias: string, { stateless }: Rev
   if (error instanceof RequestFailed || error instanceof SessionLost) return errors.upstreamFailed(alias, error.message)
   if (!isMcpError(error) || !stateless) return error
   if (error.code === codes.headerMismatch) return errors.upstreamFailed(alias, 'it refused the headers of the request')
-  return error.code === codes.unsupportedVersion ? errors.upstreamFailed(alias, 'it refused the version of the protocol that it announced') : error
+  return error.code === codes.unsupportedVersion
+    ? errors.upstreamFailed(alias, 'it refused the version of the protocol that it announced')
+    : error
 }

@@ -5,7 +5,10 @@ import type { UpstreamPeer } from './upstream-peer.js'
 /** How long a call waits for the answer to `logging/setLevel`, in milliseconds. */
 const WAIT = 1_000
 
-/** The level that a server with a handshake was asked for: the most verbose one that any caller wanted. It has one for all. */
+/**
+ * The level that a server with a handshake was asked for: the most verbose one that any caller wanted. It has one for
+ * all.
+ */
 export class LogLevelOfUpstream {
   #level: LogLevel | undefined
 

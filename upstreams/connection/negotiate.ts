@@ -6,9 +6,15 @@ import { agreeWithoutHandshake, initialize, isFailure, probe, type Agreement, ty
 import type { EraMemory } from './era-memory.js'
 import { UpstreamPeer, type PeerEvents } from './upstream-peer.js'
 
-/** How long an answer is waited for where the server is known to answer `server/discover`, in milliseconds: `initialize` would make it stateful. */
+/**
+ * How long an answer is waited for where the server is known to answer `server/discover`, in milliseconds: `initialize`
+ * would make it stateful.
+ */
 const MODERN_WAIT = 30_000
-/** How long a program that has written nothing at all counts as starting, in milliseconds, and how long it may take to answer after its first output. */
+/**
+ * How long a program that has written nothing at all counts as starting, in milliseconds, and how long it may take to
+ * answer after its first output.
+ */
 const STARTING = { longest: 10_000, afterOutput: 1_000 }
 
 export interface Negotiated extends Agreement { readonly peer: UpstreamPeer }
@@ -25,14 +31,22 @@ export interface NegotiationOptions {
 type Way = 'probe' | 'handshake' | 'no handshake'
 
 /**
- * Opens a link and agrees on a revision with the server, by what is remembered of it. A server that exits when it is asked is started again without,
- * and one that needs no handshake but said so after it had got one is started again, too: no server is spoken to in an older revision for its speed.
+ * Opens a link and agrees on a revision with the server, by what is remembered of it. A server that exits when it is
+ * asked is started again without, and one that needs no handshake but said so after it had got one is started again,
+ * too: no server is spoken to in an older revision for its speed.
  */
-export async function negotiate (dial: Dial, options: NegotiationOptions, events: PeerEvents, signal: AbortSignal): Promise<Negotiated> {
+export async function negotiate (
+  dial: Dial,
+  options: NegotiationOptions,
+  events: PeerEvents,
+  signal: AbortSignal
+): Promise<Negotiated> {
   const { eras, version } = options
   const self = { ...options.self, version }
   const era = version === undefined ? await eras.recall() : undefined
-  if (version !== undefined) return opened(await open(revisionNamed(version)?.stateless === true ? 'no handshake' : 'handshake'))
+  if (version !== undefined) {
+    return opened(await open(revisionNamed(version)?.stateless === true ? 'no handshake' : 'handshake'))
+  }
   const known = eras.isDue(era) ? undefined : era
   const first = await open(known?.modern === false ? 'handshake' : 'probe')
   if (first === 'begun') {
@@ -44,11 +58,17 @@ export async function negotiate (dial: Dial, options: NegotiationOptions, events
   eras.remember(false, true)
   return second
 
-  /** `exited` when the server exited after it was asked for its era, `begun` when it needs no handshake, but has begun a session. */
+  /**
+   * `exited` when the server exited after it was asked for its era, `begun` when it needs no handshake, but has begun a
+   * session.
+   */
   async function open (way: Way): Promise<Negotiated | 'exited' | 'begun'> {
     const peer = await UpstreamPeer.open(self.alias, dial, signal, events)
     try {
-      const agreement = await unlessAborted(way === 'handshake' ? initialize(peer, self) : way === 'probe' ? ask(peer) : agreeWithoutHandshake(peer, self), signal)
+      const agreement = await unlessAborted(
+        way === 'handshake' ? initialize(peer, self) : way === 'probe' ? ask(peer) : agreeWithoutHandshake(peer, self),
+        signal
+      )
       if (agreement !== undefined) return { peer, ...agreement }
     } catch (error) {
       const { why } = peer
@@ -68,11 +88,19 @@ export async function negotiate (dial: Dial, options: NegotiationOptions, events
       events.expired(peer)
     }
     const isModern = era?.modern === true
-    const agreement = await probe(peer, self, silent(peer, silence.signal).catch(async () => await new Promise(() => {})), isModern, late).catch((error: unknown) => {
-      // Another server may be there now.
-      if (isModern && isFailure(error)) eras.discard()
-      throw error
-    }).finally(() => silence.abort())
+    const agreement = await probe(
+      peer,
+      self,
+      silent(peer, silence.signal).catch(async () => await new Promise(() => {})),
+      isModern,
+      late
+    )
+      .catch((error: unknown) => {
+        // Another server may be there now.
+        if (isModern && isFailure(error)) eras.discard()
+        throw error
+      })
+      .finally(() => silence.abort())
     if (agreement !== undefined) eras.remember(agreement.revision.stateless)
     return agreement
   }

@@ -5,15 +5,27 @@ import { META, metaOf } from '../../protocol/wire/meta.js'
 import type { UpstreamRequest } from '../ports.js'
 
 /**
- * The params as JSON text for the upstream: with what `_meta` has to say about us, which is `self`, what the client can be asked, and our
- * progress token. Most of that is the same in each request, so it is encoded once and joined as text.
+ * The params as JSON text for the upstream: with what `_meta` has to say about us, which is `self`, what the client can
+ * be asked, and our progress token. Most of that is the same in each request, so it is encoded once and joined as text.
  */
-export function encodeParams ({ params, capabilities, logLevel }: UpstreamRequest, revision: Revision, self: string, progressToken: Id | undefined): string {
-  if (!revision.stateless) return JSON.stringify(progressToken === undefined ? params : { ...params, _meta: { ...metaOf(params), progressToken } })
-  let meta = self + (capabilities === undefined || capabilities === NO_CAPABILITIES ? '{}' : JSON.stringify(capabilities))
+export function encodeParams (
+  { params, capabilities, logLevel }: UpstreamRequest,
+  revision: Revision,
+  self: string,
+  progressToken: Id | undefined
+): string {
+  if (!revision.stateless) {
+    return JSON.stringify(
+      progressToken === undefined ? params : { ...params, _meta: { ...metaOf(params), progressToken } }
+    )
+  }
+  let meta =
+    self + (capabilities === undefined || capabilities === NO_CAPABILITIES ? '{}' : JSON.stringify(capabilities))
   if (logLevel !== undefined) meta += `,"${META.logLevel}":"${logLevel}"`
   if (progressToken !== undefined) meta += `,"progressToken":${JSON.stringify(progressToken)}`
-  return params['_meta'] === undefined ? withMeta(params, meta) : withMeta(withoutMeta(params), meta + members(metaOf(params)))
+  return params['_meta'] === undefined
+    ? withMeta(params, meta)
+    : withMeta(withoutMeta(params), meta + members(metaOf(params)))
 }
 
 /** `meta` has no last brace. */

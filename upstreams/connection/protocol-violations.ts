@@ -3,7 +3,9 @@ import { now } from '../../lib/time.js'
 /** How often a line about them is written at most, in milliseconds. */
 const INTERVAL = 60_000
 
-/** Counts what an upstream should not have sent, and reports the count now and then: a hostile one sends a lot of it. */
+/**
+ * Counts what an upstream should not have sent, and reports the count now and then: a hostile one sends a lot of it.
+ */
 export class ProtocolViolations {
   readonly #report: (count: number, latest: string) => void
   #reportedAt = -Infinity

@@ -8,7 +8,9 @@ type Permissions = Pick<ServerEntry, 'roots' | 'elicitation' | 'sampling'>
 
 const HINT = 'with "isolate" in its entry, callers do not share a connection'
 
-/** Answers the requests of one upstream: some itself, others by asking the client on whose behalf the upstream works. */
+/**
+ * Answers the requests of one upstream: some itself, others by asking the client on whose behalf the upstream works.
+ */
 export class QuestionsOfUpstream {
   readonly #permissions: Permissions
   readonly #max: number
@@ -46,13 +48,29 @@ export class QuestionsOfUpstream {
     return method === 'sampling/createMessage' && this.#permissions.sampling
   }
 
-  async #ask ({ id, method, params }: Request, calls: CallsInFlight, on: Channel | undefined): Promise<object | undefined> {
+  async #ask (
+    { id, method, params }: Request,
+    calls: CallsInFlight,
+    on: Channel | undefined
+  ): Promise<object | undefined> {
     if (this.#open.has(id)) throw errors.invalidRequest(`the id ${JSON.stringify(id)} is in use`)
-    if (this.#open.size >= this.#max) throw errors.cannotAttribute(method, `${this.#max} questions are open already (limit maxUpstreamQuestions)`)
+    if (this.#open.size >= this.#max) {
+      throw errors.cannotAttribute(method, `${this.#max} questions are open already (limit maxUpstreamQuestions)`)
+    }
     const call = calls.findAsked(method, params, on)
     if (call === undefined) throw errors.cannotAttribute(method, 'no call is in flight to which it could belong')
-    if (call === 'ambiguous') throw errors.cannotAttribute(method, `calls of several clients are in flight, and it could belong to each of them; ${HINT}`)
-    if (call === 'away') throw errors.cannotAttribute(method, `several calls in flight wait for answers of a client that has not come back, and it could belong to each of them; ${HINT}`)
+    if (call === 'ambiguous') {
+      throw errors.cannotAttribute(
+        method,
+        `calls of several clients are in flight, and it could belong to each of them; ${HINT}`
+      )
+    }
+    if (call === 'away') {
+      throw errors.cannotAttribute(
+        method,
+        `several calls in flight wait for answers of a client that has not come back, and it could belong to each of them; ${HINT}`
+      )
+    }
     const controller = new AbortController()
     this.#open.set(id, controller)
     try {

@@ -4,7 +4,18 @@ import type { Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { errors, isMcpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
-import { encodeError, encodeNotification, encodeRequestWith, encodeResult, isId, type Id, type Message, type Params, type Request, type Response } from '../../protocol/wire/jsonrpc.js'
+import {
+  encodeError,
+  encodeNotification,
+  encodeRequestWith,
+  encodeResult,
+  isId,
+  type Id,
+  type Message,
+  type Params,
+  type Request,
+  type Response
+} from '../../protocol/wire/jsonrpc.js'
 import { describeStatus } from '../../transports/client/http/reply-status.js'
 import type { Dial, Link } from '../../transports/client/link.js'
 import { CallsInFlight, type CallOptions } from './calls-in-flight.js'
@@ -70,7 +81,10 @@ export class UpstreamPeer {
     return this.#open.transport
   }
 
-  /** Settles when the server has written something, be it no message; undefined where a link is open only when the server is. */
+  /**
+   * Settles when the server has written something, be it no message; undefined where a link is open only when the
+   * server is.
+   */
   get alive (): Promise<void> | undefined {
     return this.#open.alive
   }
@@ -92,26 +106,46 @@ export class UpstreamPeer {
     return this.#requests.nextId()
   }
 
-  /** The result; rejects with the upstream's error, a `RequestFailed`, a `SessionLost`, or an error that says that the upstream is gone. */
+  /**
+   * The result; rejects with the upstream's error, a `RequestFailed`, a `SessionLost`, or an error that says that the
+   * upstream is gone.
+   */
   async request (outgoing: Outgoing): Promise<Params> {
-    return this.asResult(outgoing.method, await this.send(this.nextId(), outgoing, JSON.stringify(outgoing.params), revisionDescribedBy(outgoing.params)))
+    return this.asResult(
+      outgoing.method,
+      await this.send(this.nextId(), outgoing, JSON.stringify(outgoing.params), revisionDescribedBy(outgoing.params))
+    )
   }
 
   /**
-   * Sends a request without a promise of its own, for every call: `asResult` has to be called with what it settles with. `json` is the whole of the
-   * params as JSON text, and `revision` the one in which they are written; undefined before one was agreed on.
+   * Sends a request without a promise of its own, for every call: `asResult` has to be called with what it settles
+   * with. `json` is the whole of the params as JSON text, and `revision` the one in which they are written; undefined
+   * before one was agreed on.
    */
   send (id: Id, outgoing: Outgoing, json: string, revision: Revision | undefined): Promise<unknown> {
-    if (this.closed) return Promise.reject(errors.upstreamUnavailable(this.#alias, 'its connection has ended, and the request was not sent'))
+    if (this.closed) {
+      return Promise.reject(
+        errors.upstreamUnavailable(this.#alias, 'its connection has ended, and the request was not sent')
+      )
+    }
     const refusal = cancelled(outgoing)
     if (refusal !== undefined) return refusal
     const { method, params, headers, call, caller = call?.caller } = outgoing
-    const channel = this.#open.channelFor({ id, method, params, version: revision?.stateless === true ? revision.version : undefined, headers, caller })
+    const channel = this.#open.channelFor({
+      id,
+      method,
+      params,
+      version: revision?.stateless === true ? revision.version : undefined,
+      headers,
+      caller
+    })
     return this.#requests.write(id, method, encodeRequestWith(id, method, json), channel, outgoing)
   }
 
   asResult (method: string, result: unknown): Params {
-    if (!isObject(result)) throw errors.upstreamFailed(this.#alias, `it answered ${method} with a result that is not an object`)
+    if (!isObject(result)) {
+      throw errors.upstreamFailed(this.#alias, `it answered ${method} with a result that is not an object`)
+    }
     return result
   }
 
@@ -119,11 +153,16 @@ export class UpstreamPeer {
     if (!this.closed) this.#open.channel.emit(encodeNotification(method, params), method)
   }
 
-  /** Passes progress on to its call. Returns in words what is wrong with it; `on` is the channel on whose stream it came. */
+  /**
+   * Passes progress on to its call. Returns in words what is wrong with it; `on` is the channel on whose stream it
+   * came.
+   */
   progress (params: Params, on: Channel | undefined): string | undefined {
     const { progressToken } = params
     const request = isId(progressToken) ? this.#requests.get(progressToken) : undefined
-    if (request?.options.wantsProgress !== true || request.options.call === undefined) return 'progress of a request that is not pending'
+    if (request?.options.wantsProgress !== true || request.options.call === undefined) {
+      return 'progress of a request that is not pending'
+    }
     if (on !== undefined && on !== request.channel) return 'progress on the stream of another request'
     request.options.call.progress(params)
     return undefined
@@ -174,10 +213,16 @@ export class UpstreamPeer {
 
   #settle (response: Response, status: number | undefined): boolean {
     const { id, forbidden } = response
-    if (id === undefined || (forbidden === undefined && status === undefined)) return this.#requests.settle(response) || (id !== undefined && this.calls.answeredLate(id))
+    if (id === undefined || (forbidden === undefined && status === undefined)) {
+      return this.#requests.settle(response) || (id !== undefined && this.calls.answeredLate(id))
+    }
     const options = this.#requests.get(id)?.options
-    if (forbidden !== undefined && options?.allowsUnsafeKeys !== true) return this.#requests.fail(id, new RequestFailed(`its response cannot be read: ${forbidden}`, status))
-    if (status !== undefined && options?.failsOn?.(status) === true) return this.#requests.fail(id, new RequestFailed(describeStatus(status, {}, true), status))
+    if (forbidden !== undefined && options?.allowsUnsafeKeys !== true) {
+      return this.#requests.fail(id, new RequestFailed(`its response cannot be read: ${forbidden}`, status))
+    }
+    if (status !== undefined && options?.failsOn?.(status) === true) {
+      return this.#requests.fail(id, new RequestFailed(describeStatus(status, {}, true), status))
+    }
     return this.#requests.settle(response) || this.calls.answeredLate(id)
   }
 
@@ -188,8 +233,13 @@ export class UpstreamPeer {
 
   async #answer (request: Request, on: Channel | undefined): Promise<void> {
     const answer = await this.#events.request(request, on, this).then(
-      result => result === undefined ? undefined : encodeResult(request.id, JSON.stringify(result)),
-      (error: unknown) => encodeError(request.id, isMcpError(error) ? error : errors.cannotAttribute(request.method, 'the gateway could not answer it')))
+      result => (result === undefined ? undefined : encodeResult(request.id, JSON.stringify(result))),
+      (error: unknown) =>
+        encodeError(
+          request.id,
+          isMcpError(error) ? error : errors.cannotAttribute(request.method, 'the gateway could not answer it')
+        )
+    )
     if (answer !== undefined && !this.closed) this.#link?.channel.respond(answer, 200)
   }
 

@@ -5,7 +5,14 @@ import type { ServerEntry } from '../server-entry.js'
 import type { UpstreamLists } from './upstream-lists.js'
 
 /** The requests whose answers have something of every upstream. */
-const OF_ALL = new Set(['initialize', 'server/discover', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
+const OF_ALL = new Set([
+  'initialize',
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list'
+])
 
 interface FirstRead {
   /** Settles when lists are not to wait for this upstream any longer; undefined from then on. */
@@ -13,7 +20,10 @@ interface FirstRead {
   readonly end: () => void
 }
 
-/** The upstreams of which no list was ever read: lists wait for them, once and for a limited time, and are not complete without them. */
+/**
+ * The upstreams of which no list was ever read: lists wait for them, once and for a limited time, and are not complete
+ * without them.
+ */
 export class FirstReads {
   readonly #wait: number
   readonly #unread = new Map<UpstreamLists, FirstRead>()
@@ -57,10 +67,20 @@ export class FirstReads {
     this.#unread.delete(lists)
   }
 
-  /** Settles when the request of a client has waited for the upstreams that its answer would lack; undefined when it need not wait. */
+  /**
+   * Settles when the request of a client has waited for the upstreams that its answer would lack; undefined when it
+   * need not wait.
+   */
   awaitedBy (call: Call): Promise<unknown> | undefined {
     if (!OF_ALL.has(call.method)) return undefined
-    const awaited = [...this.#unread].flatMap(([{ upstream: { entry } }, first]) => first.awaited !== undefined && isPartOf(call, entry) ? [first.awaited] : [])
+    const awaited = [...this.#unread].flatMap(
+      ([
+        {
+          upstream: { entry }
+        },
+        first
+      ]) => (first.awaited !== undefined && isPartOf(call, entry) ? [first.awaited] : [])
+    )
     return awaited.length === 0 ? undefined : unlessAborted(Promise.all(awaited), call.signal)
   }
 
@@ -72,5 +92,7 @@ export class FirstReads {
 }
 
 /** True when the caller sees what this upstream lists. */
-export const isPartOf = ({ peer: { view }, identity }: Call, { alias, scopes = DEFAULT_SCOPES }: ServerEntry): boolean =>
-  (view === undefined || view === alias) && grants(identity, scopes)
+export const isPartOf = (
+  { peer: { view }, identity }: Call,
+  { alias, scopes = DEFAULT_SCOPES }: ServerEntry
+): boolean => (view === undefined || view === alias) && grants(identity, scopes)

@@ -6,7 +6,10 @@ import type { Tool } from '../../protocol/definitions/tool.js'
 import type { CacheHints } from '../../protocol/revisions/revision.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 
-/** Finds a resource that is not listed; with the template of an upstream that matches, only what takes precedence over it. */
+/**
+ * Finds a resource that is not listed; with the template of an upstream that matches, only what takes precedence over
+ * it.
+ */
 export type FindUnlisted = (uri: string, call: Call, template?: Resource) => Resource | undefined
 
 /** A tool that an upstream has, and clients do not get. */
@@ -28,12 +31,19 @@ export interface Registries {
   }
 }
 
-export interface ViewRegistries extends Registries { instructions: string | undefined, scopes: readonly string[] | undefined }
+export interface ViewRegistries extends Registries {
+  instructions: string | undefined
+  scopes: readonly string[] | undefined
+}
 
 /** The part of the gateway that the lists of upstreams use. */
 export interface ListGateway extends Registries {
-  readonly tools: Registries['tools'] & { /** Sets the function that finds out why there is no tool of a name. */ explainMissingWith: (explain: (name: string, call: Call) => MissingTool | undefined) => void }
-  readonly views: { open: (alias: string) => ViewRegistries, close: (alias: string) => void }
+  readonly tools: Registries['tools'] & {
+    /** Sets the function that finds out why there is no tool of a name. */ explainMissingWith: (
+      explain: (name: string, call: Call) => MissingTool | undefined
+    ) => void
+  }
+  readonly views: { open: (alias: string) => ViewRegistries; close: (alias: string) => void }
   /** Names in the operator's option `scopes`. */
   readonly scopes: { names: () => string[] }
   /** Sets the function that says which callers see less than is configured; undefined when none does. */

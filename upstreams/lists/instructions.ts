@@ -1,9 +1,20 @@
 /** Instructions, and what a caller must have been granted to see them. */
 export interface Section { readonly text: string, readonly scopes: readonly string[] | undefined }
 
-/** The instructions of upstreams, each under its alias. Their own headings are put lower, so that none looks like that of another upstream. */
-export function sectionsOf (all: ReadonlyArray<{ readonly alias: string, readonly instructions: string | undefined, readonly scopes: readonly string[] | undefined }>): Section[] {
-  return all.flatMap(({ alias, instructions, scopes }) => instructions === undefined ? [] : [{ text: `## ${alias}\n\n${instructions.replace(HEADING, '##$&')}`, scopes }])
+/**
+ * The instructions of upstreams, each under its alias. Their own headings are put lower, so that none looks like that
+ * of another upstream.
+ */
+export function sectionsOf (
+  all: ReadonlyArray<{
+    readonly alias: string
+    readonly instructions: string | undefined
+    readonly scopes: readonly string[] | undefined
+  }>
+): Section[] {
+  return all.flatMap(({ alias, instructions, scopes }) =>
+    instructions === undefined ? [] : [{ text: `## ${alias}\n\n${instructions.replace(HEADING, '##$&')}`, scopes }]
+  )
 }
 
 /** Text of an upstream, cut to a length, where a word ends; undefined when nothing is left. */
@@ -19,7 +30,9 @@ export function cutInstructions (text: string | undefined, max: number): string 
 /** A sentence about instructions that were cut, if they were. */
 export function cutWarnings (text: string | undefined, max: number): string[] {
   const { length } = text?.trim() ?? ''
-  return length > max ? [`its instructions have ${length} characters, of which clients get ${max} (limit maxUpstreamInstructions)`] : []
+  return length > max
+    ? [`its instructions have ${length} characters, of which clients get ${max} (limit maxUpstreamInstructions)`]
+    : []
 }
 
 /** A heading of Markdown as high as those of upstreams, or higher. */

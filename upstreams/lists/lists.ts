@@ -54,20 +54,42 @@ export class Lists {
     // A list that waits must be answered before its own call is given up.
     this.#firstReads = new FirstReads(Math.min(limits.upstreamListWait, limits.callTimeout / 2))
     this.#merged = createMerged(gateway, this.#reserved)
-    gateway.hops.findWith(call => [...new Set([...this.#all.values()].flatMap(({ lists: { hops, upstream } }) => isPartOf(call, upstream.entry) ? hops.all : []))])
+    gateway.hops.findWith(call => [
+      ...new Set(
+        [...this.#all.values()].flatMap(({ lists: { hops, upstream } }) =>
+          isPartOf(call, upstream.entry) ? hops.all : []
+        )
+      )
+    ])
     gateway.tools.explainMissingWith((name, call) => findLeftOut(name, call, this.#all.values()))
     gateway.resources.findUnlistedWith((uri, call, template) => this.#findUnlisted(uri, call, template))
   }
 
-  /** Serves the lists of these upstreams, and no others; the first wins where two have the same. Shows what is stored of them before it settles. */
+  /**
+   * Serves the lists of these upstreams, and no others; the first wins where two have the same. Shows what is stored of
+   * them before it settles.
+   */
   async configure (upstreams: readonly Upstream[]): Promise<void> {
     const enabled = upstreams.filter(({ entry }) => !entry.disabled)
-    const known = new Map(await Promise.all(enabled.map(async upstream => [upstream, await this.#snapshotOf(upstream)] as const)))
+    const known = new Map(
+      await Promise.all(enabled.map(async upstream => [upstream, await this.#snapshotOf(upstream)] as const))
+    )
     const former = this.#all
-    const next = new Map(enabled.map((upstream, rank) => [upstream.entry.alias, this.#serve(upstream, rank, former.get(upstream.entry.alias))]))
-    const isNew = ({ upstream }: UpstreamLists): boolean => former.get(upstream.entry.alias)?.lists.upstream !== upstream
-    const shows = await Promise.all([...next.values()].map(async ({ lists }) => isNew(lists) ? await prepare(lists, known.get(lists.upstream)) : undefined))
-    // From here to the end of `show` in one turn: clients see no gap between the lists of an upstream and those of its successor.
+    const next = new Map(
+      enabled.map((upstream, rank) => [
+        upstream.entry.alias,
+        this.#serve(upstream, rank, former.get(upstream.entry.alias))
+      ])
+    )
+    const isNew = ({ upstream }: UpstreamLists): boolean =>
+      former.get(upstream.entry.alias)?.lists.upstream !== upstream
+    const shows = await Promise.all(
+      [...next.values()].map(async ({ lists }) =>
+        isNew(lists) ? await prepare(lists, known.get(lists.upstream)) : undefined
+      )
+    )
+    // From here to the end of `show` in one turn: clients see no gap between the lists of an upstream and those of its
+    // successor.
     this.#reserved.assign(upstreams.map(({ entry }) => entry))
     for (const { lists } of former.values()) if (!known.has(lists.upstream)) this.#end(lists)
     this.#all = next
@@ -81,14 +103,17 @@ export class Lists {
   }
 
   /**
-   * Settles when the upstreams that a request is about, and of which no lists are known yet, have been read; undefined when there is none. A call waits
-   * for the upstream that it names, and rejects with an error that names it; a list waits for all, for a limited time.
+   * Settles when the upstreams that a request is about, and of which no lists are known yet, have been read; undefined
+   * when there is none. A call waits for the upstream that it names, and rejects with an error that names it; a list
+   * waits for all, for a limited time.
    */
   awaitedBy (call: Call): Promise<unknown> | undefined {
     if (this.#firstReads.isEmpty) return undefined
     // Of the requests that wait, only lists have a target.
     if (call.target !== undefined) return this.#firstReads.awaitedBy(call)
-    for (const { lists } of this.#all.values()) if (!lists.isKnown && isNamedBy(call, lists.upstream.entry)) return firstRead(lists, call)
+    for (const { lists } of this.#all.values()) {
+      if (!lists.isKnown && isNamedBy(call, lists.upstream.entry)) return firstRead(lists, call)
+    }
     return undefined
   }
 
@@ -138,13 +163,35 @@ export class Lists {
     const { entry, entry: { alias } } = upstream
     const view = this.#gateway.views.open(alias)
     const { tools, prompts, resources } = view
-    const origin: UpstreamOrigin = new UpstreamOrigin(upstream, rank, this.#links, this.#reserved, this.#limits.callTimeout, () => lists)
-    const lists: UpstreamLists = new UpstreamLists(upstream, this.#limits, {
-      tools: new OfferedList('tools', origin, entry, this.#merged.tools, (hidden, shown) => tools.relay(hidden, shown)),
-      prompts: new OfferedList('prompts', origin, entry, this.#merged.prompts, (hidden, shown) => prompts.relay(hidden, shown)),
-      resources: new OfferedList('resources', origin, entry, this.#merged.resources, (hidden, shown) => resources.relay(hidden, shown)),
-      templates: new OfferedList('templates', origin, entry, this.#merged.templates, (hidden, shown) => resources.relay(hidden, shown))
-    }, origin.subscriptions, new HopsOfUpstream(this.#hopOf(alias)), isNew => this.#read(lists, isNew))
+    const origin: UpstreamOrigin = new UpstreamOrigin(
+      upstream,
+      rank,
+      this.#links,
+      this.#reserved,
+      this.#limits.callTimeout,
+      () => lists
+    )
+    const lists: UpstreamLists = new UpstreamLists(
+      upstream,
+      this.#limits,
+      {
+        tools: new OfferedList('tools', origin, entry, this.#merged.tools, (hidden, shown) =>
+          tools.relay(hidden, shown)
+        ),
+        prompts: new OfferedList('prompts', origin, entry, this.#merged.prompts, (hidden, shown) =>
+          prompts.relay(hidden, shown)
+        ),
+        resources: new OfferedList('resources', origin, entry, this.#merged.resources, (hidden, shown) =>
+          resources.relay(hidden, shown)
+        ),
+        templates: new OfferedList('templates', origin, entry, this.#merged.templates, (hidden, shown) =>
+          resources.relay(hidden, shown)
+        )
+      },
+      origin.subscriptions,
+      new HopsOfUpstream(this.#hopOf(alias)),
+      isNew => this.#read(lists, isNew)
+    )
     // Whatever the clients of the view ask for is the upstream's.
     resources.findUnlistedWith((uri, { principal }, template) => {
       if (template !== undefined) return undefined
@@ -175,7 +222,11 @@ export class Lists {
     // Lists that did not change are stored once by each process, so that they do not expire.
     if (!isNew && this.#saved.has(lists)) return
     this.#saved.add(lists)
-    this.#stored.save(entry, lists.snapshot).catch((err: unknown) => this.#log.warn({ upstream: alias, err }, `the lists of upstream ${alias} could not be stored`))
+    this.#stored
+      .save(entry, lists.snapshot)
+      .catch((err: unknown) =>
+        this.#log.warn({ upstream: alias, err }, `the lists of upstream ${alias} could not be stored`)
+      )
   }
 
   #logUnmatched ({ upstream: { entry }, names }: UpstreamLists): void {
@@ -190,12 +241,26 @@ export class Lists {
     const text = warnings.join('\n')
     if (text === (this.#logged.get(alias) ?? '')) return
     this.#logged.set(alias, text)
-    if (warnings.length > 0) this.#log.warn({ upstream: alias, warnings }, `upstream ${alias}: some of what it lists is left out or hidden`)
+    if (warnings.length > 0) {
+      this.#log.warn({ upstream: alias, warnings }, `upstream ${alias}: some of what it lists is left out or hidden`)
+    }
   }
 
   /** Updates what depends on all upstreams together, or is said of each view: instructions and caching hints. */
   #renewSummaries (): void {
-    const known = [...this.#all].map(([alias, { lists: { snapshot, upstream: { entry: { scopes } } } }]) => ({ alias, snapshot, instructions: snapshot.instructions, scopes }))
+    const known = [...this.#all].map(
+      ([
+        alias,
+        {
+          lists: {
+            snapshot,
+            upstream: {
+              entry: { scopes }
+            }
+          }
+        }
+      ]) => ({ alias, snapshot, instructions: snapshot.instructions, scopes })
+    )
     for (const { alias, snapshot, instructions, scopes } of known) {
       const view = Object.assign(this.#gateway.views.open(alias), { instructions, scopes })
       limitCaching(view, [snapshot])
@@ -204,7 +269,10 @@ export class Lists {
     this.#gateway.instructions.append(sectionsOf(known))
   }
 
-  /** A link is of one URI and one caller, a template of any: who handed a link out serves it, unless the template is its own, which may have scopes of its own. */
+  /**
+   * A link is of one URI and one caller, a template of any: who handed a link out serves it, unless the template is its
+   * own, which may have scopes of its own.
+   */
   #findUnlisted (uri: string, { principal }: Call, template: Resource | undefined): Resource | undefined {
     const linked = this.#all.get(this.#links.find(principal, uri) ?? '')
     if (template !== undefined && (linked === undefined || linked.origin.alias === template.upstream)) return undefined

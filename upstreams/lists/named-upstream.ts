@@ -8,8 +8,13 @@ import { prefixesOf } from './offers/names.js'
 import { qualifyUri } from './offers/resource-definitions.js'
 import type { UpstreamLists } from './upstream-lists.js'
 
-/** True when the request of a client can only mean this upstream, by the view or by the name, and the client may use it. */
-export function isNamedBy ({ peer: { view }, identity, params }: Call, { alias, prefix, scopes = DEFAULT_SCOPES }: ServerEntry): boolean {
+/**
+ * True when the request of a client can only mean this upstream, by the view or by the name, and the client may use it.
+ */
+export function isNamedBy (
+  { peer: { view }, identity, params }: Call,
+  { alias, prefix, scopes = DEFAULT_SCOPES }: ServerEntry
+): boolean {
   if (!grants(identity, scopes)) return false
   if (view !== undefined) return view === alias
   const { name, uri } = isObject(params.ref) ? params.ref : params
@@ -23,10 +28,13 @@ interface Served { readonly lists: Pick<UpstreamLists, 'upstream' | 'offered'> }
 export function findLeftOut (name: string, call: Call, all: Iterable<Served>): MissingTool | undefined {
   for (const { lists: { upstream: { entry }, offered } } of all) {
     const found = isPartOf(call, entry) ? offered.tools.leftOut(name, call.peer.view !== undefined) : undefined
-    if (found !== undefined) return { upstream: entry.alias, accessName: found.name.name, scopes: entry.scopes, why: found.why }
+    if (found !== undefined) {
+      return { upstream: entry.alias, accessName: found.name.name, scopes: entry.scopes, why: found.why }
+    }
   }
   return undefined
 }
 
 /** Without a prefix every name would fit. */
-const startsWith = (text: unknown, prefix: string): boolean => prefix !== '' && typeof text === 'string' && text.startsWith(prefix)
+const startsWith = (text: unknown, prefix: string): boolean =>
+  prefix !== '' && typeof text === 'string' && text.startsWith(prefix)

@@ -25,7 +25,14 @@ export class UpstreamOrigin implements Origin {
   readonly #lists: () => UpstreamLists
   rank: number
 
-  constructor (upstream: Upstream, rank: number, links: Links, reserved: ReservedNames, timeout: number, lists: () => UpstreamLists) {
+  constructor (
+    upstream: Upstream,
+    rank: number,
+    links: Links,
+    reserved: ReservedNames,
+    timeout: number,
+    lists: () => UpstreamLists
+  ) {
     this.alias = upstream.entry.alias
     this.scopes = upstream.entry.scopes
     this.rank = rank
@@ -33,7 +40,14 @@ export class UpstreamOrigin implements Origin {
     this.#links = links
     this.#reserved = reserved
     this.#lists = lists
-    this.subscriptions = new Subscriptions({ alias: this.alias, timeout: upstream.entry.timeout ?? timeout, start: () => { upstream.shared().catch(() => {}) }, resumed: () => lists().relistAll() })
+    this.subscriptions = new Subscriptions({
+      alias: this.alias,
+      timeout: upstream.entry.timeout ?? timeout,
+      start: () => {
+        upstream.shared().catch(() => {})
+      },
+      resumed: () => lists().relistAll()
+    })
   }
 
   mayHave (uri: string): boolean {

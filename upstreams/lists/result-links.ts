@@ -4,13 +4,19 @@ import { isObject } from '../../protocol/wire/json.js'
 /** How many values of a result are looked at for links. */
 const LOOKED_AT = 1_000
 
-/** Which upstream handed out a URI to which caller, so that a resource can be read that is not listed. Bounded: the oldest are forgotten, and a longer URI than a template can match is none. */
+/**
+ * Which upstream handed out a URI to which caller, so that a resource can be read that is not listed. Bounded: the
+ * oldest are forgotten, and a longer URI than a template can match is none.
+ */
 export class Links {
   readonly #max: number
   readonly #rankOf: (alias: string) => number | undefined
   readonly #callers = new Map<string | undefined, Map<string, string>>()
 
-  /** `max` is the most links of one caller, and the most callers. `rankOf` is the place of an upstream among the others; undefined when it is gone. */
+  /**
+   * `max` is the most links of one caller, and the most callers. `rankOf` is the place of an upstream among the others;
+   * undefined when it is gone.
+   */
   constructor (max: number, rankOf: (alias: string) => number | undefined) {
     this.#max = max
     this.#rankOf = rankOf
@@ -39,7 +45,9 @@ export class Links {
 export function linksIn ({ content, messages, _meta }: Readonly<Record<string, unknown>>): string[] {
   const uris = pageIn(_meta)
   if (Array.isArray(content)) for (const block of content.slice(0, LOOKED_AT)) addLink(block, uris)
-  if (Array.isArray(messages)) for (const message of messages.slice(0, LOOKED_AT)) addLink(isObject(message) ? message.content : undefined, uris)
+  if (Array.isArray(messages)) {
+    for (const message of messages.slice(0, LOOKED_AT)) addLink(isObject(message) ? message.content : undefined, uris)
+  }
   return uris
 }
 
@@ -52,7 +60,8 @@ export function pageIn (meta: unknown): string[] {
 function addLink (block: unknown, uris: string[]): void {
   if (!isObject(block)) return
   const { type, resource, _meta } = block
-  const uri = type === 'resource_link' ? block.uri : type === 'resource' && isObject(resource) ? resource.uri : undefined
+  const uri =
+    type === 'resource_link' ? block.uri : type === 'resource' && isObject(resource) ? resource.uri : undefined
   if (typeof uri === 'string') uris.push(uri)
   if (_meta !== undefined) uris.push(...pageIn(_meta))
 }

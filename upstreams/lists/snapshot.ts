@@ -18,10 +18,21 @@ export interface Snapshot {
   readonly hops?: readonly string[] | undefined
 }
 
-export const EMPTY: Snapshot = { lists: { tools: [], prompts: [], resources: [], templates: [] }, hints: {}, completes: false, reads: false }
+export const EMPTY: Snapshot = {
+  lists: { tools: [], prompts: [], resources: [], templates: [] },
+  hints: {},
+  completes: false,
+  reads: false
+}
 
 /** Adds to what is known the lists that were read over a connection. */
-export function withRead (former: Snapshot, { server: { instructions, capabilities }, revision: { features } }: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>, maxInstructions: number, hops: readonly string[] | undefined): Snapshot {
+export function withRead (
+  former: Snapshot,
+  { server: { instructions, capabilities }, revision: { features } }: Connection,
+  read: ReadonlyArray<readonly [Kind, ReadList]>,
+  maxInstructions: number,
+  hops: readonly string[] | undefined
+): Snapshot {
   return {
     lists: { ...former.lists, ...Object.fromEntries(read.map(([kind, { entries }]) => [kind, entries])) },
     hints: { ...former.hints, ...Object.fromEntries(read.map(([kind, { hints }]) => [kind, hints])) },
@@ -35,5 +46,10 @@ export function withRead (former: Snapshot, { server: { instructions, capabiliti
 
 /** The caching hints of one kind of list that all of these allow; undefined where none has any. */
 export function leastHintsOf (snapshots: readonly Snapshot[], kind: Kind): CacheHints | undefined {
-  return snapshots.map(({ hints }) => hints[kind]).reduce((least, hints) => least === undefined || hints === undefined ? least ?? hints : leastHints(least, hints), undefined)
+  return snapshots
+    .map(({ hints }) => hints[kind])
+    .reduce(
+      (least, hints) => (least === undefined || hints === undefined ? (least ?? hints) : leastHints(least, hints)),
+      undefined
+    )
 }

@@ -8,7 +8,10 @@ import { EMPTY, type Snapshot } from './snapshot.js'
 const SPACE = 'upstream-lists'
 /** The most upstreams whose lists are stored. */
 const MAX_STORED = 1_000
-/** How long those of a server are kept that is not used, in milliseconds: another gateway with the same data folder may have it. */
+/**
+ * How long those of a server are kept that is not used, in milliseconds: another gateway with the same data folder may
+ * have it.
+ */
 const KEPT = 30 * 24 * 60 * 60_000
 
 /** The lists of upstreams as they were last read, which clients get until they are read again. */
@@ -41,8 +44,15 @@ export class StoredLists {
   }
 
   async #save (entry: ServerEntry, snapshot: Snapshot): Promise<void> {
-    if (await lengthOf(snapshot) > this.#maxLength) await this.remove(entry.alias)
-    else await this.#values.put(SPACE, entry.alias, { server: identityOf(entry), snapshot }, { max: MAX_STORED, expires: Date.now() + KEPT })
+    if ((await lengthOf(snapshot)) > this.#maxLength) await this.remove(entry.alias)
+    else {
+      await this.#values.put(
+        SPACE,
+        entry.alias,
+        { server: identityOf(entry), snapshot },
+        { max: MAX_STORED, expires: Date.now() + KEPT }
+      )
+    }
   }
 }
 

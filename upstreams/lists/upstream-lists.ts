@@ -15,12 +15,20 @@ import { EMPTY, withRead, type Snapshot } from './snapshot.js'
 import type { Subscriptions } from './subscriptions/subscriptions.js'
 import { unmatchedTemplates, type ListedNames } from './unmatched-names.js'
 
-export interface OfferedLists { tools: OfferedList<'tools'>, prompts: OfferedList<'prompts'>, resources: OfferedList<'resources'>, templates: OfferedList<'templates'> }
+export interface OfferedLists {
+  tools: OfferedList<'tools'>
+  prompts: OfferedList<'prompts'>
+  resources: OfferedList<'resources'>
+  templates: OfferedList<'templates'>
+}
 
 /** The waits before lists that could not be read are read again, in milliseconds. */
 const RETRY = { first: 1_000, longest: 30_000 }
 
-/** One upstream's lists as far as they are known. They are read when the upstream is ready, and again whenever the upstream says that they changed. */
+/**
+ * One upstream's lists as far as they are known. They are read when the upstream is ready, and again whenever the
+ * upstream says that they changed.
+ */
 export class UpstreamLists {
   readonly upstream: Upstream
   readonly #limits: ListLimits
@@ -46,14 +54,24 @@ export class UpstreamLists {
   #taken: Promise<unknown> = Promise.resolve()
 
   /** `onRead` runs after each reading; `isNew` when something was not as before. */
-  constructor (upstream: Upstream, limits: ListLimits, offered: OfferedLists, subscriptions: Subscriptions, hops: HopsOfUpstream, onRead: (isNew: boolean) => void) {
+  constructor (
+    upstream: Upstream,
+    limits: ListLimits,
+    offered: OfferedLists,
+    subscriptions: Subscriptions,
+    hops: HopsOfUpstream,
+    onRead: (isNew: boolean) => void
+  ) {
     this.upstream = upstream
     this.#limits = limits
     this.offered = offered
     this.#subscriptions = subscriptions
     this.hops = hops
     this.#onRead = onRead
-    this.#refresher = new Refresher(async () => await this.#read().catch((error: unknown) => this.#fail(error)), limits.upstreamListDelay)
+    this.#refresher = new Refresher(
+      async () => await this.#read().catch((error: unknown) => this.#fail(error)),
+      limits.upstreamListDelay
+    )
     this.#off = upstream.onReady(connection => this.#attach(connection))
   }
 
@@ -71,7 +89,10 @@ export class UpstreamLists {
     return this.#isKnown
   }
 
-  /** Starts the upstream, if need be, and settles when its lists were read. Rejects with an error that names it; the signal ends the wait. */
+  /**
+   * Starts the upstream, if need be, and settles when its lists were read. Rejects with an error that names it; the
+   * signal ends the wait.
+   */
   async firstRead (signal: AbortSignal): Promise<void> {
     await unlessAborted(this.upstream.shared(), signal)
     if (!this.#isKnown) await unlessAborted(new Promise<void>(resolve => { this.#waiting.push(resolve) }), signal)
@@ -80,20 +101,34 @@ export class UpstreamLists {
 
   get names (): ListedNames {
     const { tools, prompts } = this.offered
-    return { own: this.#snapshot.lists.tools.map(({ name }) => name as string), tools: tools.names(), prompts: prompts.names() }
+    return {
+      own: this.#snapshot.lists.tools.map(({ name }) => name as string),
+      tools: tools.names(),
+      prompts: prompts.names()
+    }
   }
 
   get status (): Pick<UpstreamStatus, 'tools' | 'repaired' | 'stale' | 'warnings'> {
     const conflicts = ALL_KINDS.flatMap(kind => this.offered[kind].warnings(KINDS[kind].noun))
-    return { tools: this.offered.tools.size, repaired: ALL_KINDS.reduce((sum, kind) => sum + this.offered[kind].repaired, 0), stale: this.#stale, warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched, ...conflicts] }
+    return {
+      tools: this.offered.tools.size,
+      repaired: ALL_KINDS.reduce((sum, kind) => sum + this.offered[kind].repaired, 0),
+      stale: this.#stale,
+      warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched, ...conflicts]
+    }
   }
 
   /** Lists the repairs of its entries. */
   repairs (): Repair[] {
-    return ALL_KINDS.flatMap(kind => this.offered[kind].repairs().map(([name, changes]) => ({ noun: KINDS[kind].noun, name, changes })))
+    return ALL_KINDS.flatMap(kind =>
+      this.offered[kind].repairs().map(([name, changes]) => ({ noun: KINDS[kind].noun, name, changes }))
+    )
   }
 
-  /** Prepares lists that were read earlier, over several turns when they are long. The function that it resolves to shows them, until they are read again. */
+  /**
+   * Prepares lists that were read earlier, over several turns when they are long. The function that it resolves to
+   * shows them, until they are read again.
+   */
   async prepare (snapshot: Snapshot): Promise<() => void> {
     const show = await this.#prepare(snapshot)
     return () => {
@@ -166,7 +201,13 @@ export class UpstreamLists {
       await this.withdraw()
       return this.#wake()
     }
-    const isNew = await this.#inTurn(async () => await this.#take(connection, read.filter((entry): entry is [Kind, ReadList] => typeof entry[1] !== 'string')))
+    const isNew = await this.#inTurn(
+      async () =>
+        await this.#take(
+          connection,
+          read.filter((entry): entry is [Kind, ReadList] => typeof entry[1] !== 'string')
+        )
+    )
     if (this.#ended.signal.aborted) return
     const failed = read.filter((entry): entry is [Kind, string] => typeof entry[1] === 'string')
     if (failed.length > 0) this.#readLater(failed)
@@ -194,7 +235,9 @@ export class UpstreamLists {
       return await readList(connection, kind, this.#limits, this.#ended.signal, this.#snapshot.lists[kind])
     } catch (error) {
       // Servers that have resources need not have templates.
-      return isMcpError(error) && error.code === codes.methodNotFound ? EMPTY_LIST : describeUnread(error, this.upstream.entry, this.#limits.callTimeout)
+      return isMcpError(error) && error.code === codes.methodNotFound
+        ? EMPTY_LIST
+        : describeUnread(error, this.upstream.entry, this.#limits.callTimeout)
     }
   }
 
@@ -237,7 +280,10 @@ export class UpstreamLists {
 
   async #take (connection: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>): Promise<boolean> {
     for (const [kind, { warnings }] of read) this.#warnings.set(kind, warnings)
-    this.#warnings.set('instructions', cutWarnings(connection.server.instructions, this.#limits.maxUpstreamInstructions))
+    this.#warnings.set(
+      'instructions',
+      cutWarnings(connection.server.instructions, this.#limits.maxUpstreamInstructions)
+    )
     const next = withRead(this.#snapshot, connection, read, this.#limits.maxUpstreamInstructions, this.hops.behind)
     const isNew = !isDeepStrictEqual(next, this.#snapshot)
     if (isNew) {

@@ -8,8 +8,14 @@ type Allowed = Pick<ServerEntry, 'elicitation' | 'sampling'>
 /** The kinds of questions that are relayed, with the parts of their capabilities. */
 const RELAYED = { elicitation: ['form', 'url'], sampling: ['tools', 'context'], roots: [] } as const
 
-/** Capabilities of the call's client that questions need, as far as they are relayed and the entry allows them; none where it has no stream to be asked on. */
-export function askableCapabilities (call: Pick<Call, 'capabilities' | 'channel' | 'revision' | 'conversation'>, allowed: Allowed): Readonly<Record<string, object>> {
+/**
+ * Capabilities of the call's client that questions need, as far as they are relayed and the entry allows them; none
+ * where it has no stream to be asked on.
+ */
+export function askableCapabilities (
+  call: Pick<Call, 'capabilities' | 'channel' | 'revision' | 'conversation'>,
+  allowed: Allowed
+): Readonly<Record<string, object>> {
   const { revision, channel, capabilities } = call
   const { features, stateless } = revision
   if (!stateless && (!channel.streams || call.conversation.replaced)) return NO_CAPABILITIES
@@ -17,8 +23,17 @@ export function askableCapabilities (call: Pick<Call, 'capabilities' | 'channel'
   const askable: Record<string, object> = {}
   for (const [name, parts] of Object.entries(RELAYED)) {
     const declared = capabilities[name]
-    if (!isObject(declared) || isForbidden(name, allowed) || (name === 'elicitation' && features.elicitation === 'none')) continue
-    const known = parts.filter(part => part in declared && (part !== 'url' || features.elicitation === 'url') && (part !== 'tools' || features.samplingTools))
+    if (
+      !isObject(declared) ||
+      isForbidden(name, allowed) ||
+      (name === 'elicitation' && features.elicitation === 'none')
+    ) { continue }
+    const known = parts.filter(
+      part =>
+        part in declared &&
+        (part !== 'url' || features.elicitation === 'url') &&
+        (part !== 'tools' || features.samplingTools)
+    )
     // Where the client has named only parts that its revision does not know, an empty object would stand for forms.
     if (name === 'elicitation' && known.length === 0 && Object.keys(declared).length > 0) continue
     askable[name] = Object.fromEntries(known.map(part => [part, declared[part]]))
@@ -26,4 +41,5 @@ export function askableCapabilities (call: Pick<Call, 'capabilities' | 'channel'
   return askable
 }
 
-const isForbidden = (name: string, { elicitation, sampling }: Allowed): boolean => (name === 'elicitation' && !elicitation) || (name === 'sampling' && !sampling)
+const isForbidden = (name: string, { elicitation, sampling }: Allowed): boolean =>
+  (name === 'elicitation' && !elicitation) || (name === 'sampling' && !sampling)

@@ -5,8 +5,9 @@ import type { Call } from '../../protocol/dispatch/call.js'
 const LOCAL = 'local'
 
 /**
- * The client of a call: its peer. A stateless HTTP request has a peer of its own, so there the caller stands for the client: its
- * principal, or the connection of an anonymous caller on this machine, unless a proxy may have brought others.
+ * The client of a call: its peer. A stateless HTTP request has a peer of its own, so there the caller stands for the
+ * client: its principal, or the connection of an anonymous caller on this machine, unless a proxy may have brought
+ * others.
  */
 export function clientOf (call: Pick<Call, 'peer' | 'identity' | 'revision' | 'forwarded'>): object | string {
   const { peer, identity: { principal, address }, revision } = call

@@ -9,7 +9,10 @@ import { forwardLog, forwardProgress } from './forward-notifications.js'
 import { faultOf, isRelayedQuestion, toClientParams, toUpstreamAnswer, type Question } from './questions/question.js'
 import { withoutReservedMeta } from './relayed-params.js'
 
-/** A client's call that lasts as long as the request to the upstream: what the upstream sends meanwhile goes straight to the client. */
+/**
+ * A client's call that lasts as long as the request to the upstream: what the upstream sends meanwhile goes straight to
+ * the client.
+ */
 export class DirectCall implements RelayedCall {
   readonly isWaiting = true
   readonly #call: Call
@@ -46,14 +49,19 @@ export class DirectCall implements RelayedCall {
 
   async ask (method: string, params: Params, signal: AbortSignal): Promise<object> {
     if (!isRelayedQuestion(method)) throw errors.methodNotFound(method)
-    if (this.#call.revision.stateless) throw errors.cannotAsk(method, 'its protocol revision has no requests to clients')
+    if (this.#call.revision.stateless) {
+      throw errors.cannotAsk(method, 'its protocol revision has no requests to clients')
+    }
     const question = { method, params: withoutReservedMeta(params) }
     if (typeof params.elicitationId === 'string') expectCompletion(this.#connection, params.elicitationId, this.#call)
     return await askClient(this.#call, question, signal)
   }
 }
 
-/** Sends a question to a client of a revision with requests to clients; settles with its answer. The clock of the call stops meanwhile. */
+/**
+ * Sends a question to a client of a revision with requests to clients; settles with its answer. The clock of the call
+ * stops meanwhile.
+ */
 export async function askClient (call: Call, question: Question, signal: AbortSignal): Promise<object> {
   const { revision: { features }, response: { deadline } } = call
   deadline?.hold()

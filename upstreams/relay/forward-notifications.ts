@@ -7,7 +7,11 @@ import { withoutReservedMeta } from './relayed-params.js'
 /** Passes progress of an upstream on to the client, under the token of the client; extends the deadline of the call. */
 export function forwardProgress (call: Call, { progress, total, message }: Params): void {
   if (typeof progress !== 'number') return
-  call.progress(progress, typeof total === 'number' ? total : undefined, typeof message === 'string' ? message : undefined)
+  call.progress(
+    progress,
+    typeof total === 'number' ? total : undefined,
+    typeof message === 'string' ? message : undefined
+  )
 }
 
 /** Passes a log message of an upstream on to the client, if the client wants its level. */

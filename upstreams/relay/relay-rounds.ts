@@ -16,10 +16,17 @@ const MAX_EMPTY_ROUNDS = 3
 const PAGE_WAIT = 1_000
 
 /**
- * A client with a handshake, an upstream without: the client's request stays open while each question of the upstream becomes a
- * request to the client, and the call is repeated with the answers, at most `maxRounds` times.
+ * A client with a handshake, an upstream without: the client's request stays open while each question of the upstream
+ * becomes a request to the client, and the call is repeated with the answers, at most `maxRounds` times.
  */
-export async function relayRounds (call: Call, upstream: string, connection: Connection, request: UpstreamRequest, maxRounds: number, pageWait = PAGE_WAIT): Promise<Record<string, unknown>> {
+export async function relayRounds (
+  call: Call,
+  upstream: string,
+  connection: Connection,
+  request: UpstreamRequest,
+  maxRounds: number,
+  pageWait = PAGE_WAIT
+): Promise<Record<string, unknown>> {
   const pages = new AcceptedPages(pageWait)
   let next = request
   for (let round = 0, empty = 0; ; round++) {
@@ -27,15 +34,32 @@ export async function relayRounds (call: Call, upstream: string, connection: Con
     const asked = readInputRequired(result, request.method, connection.revision, upstream)
     if (asked === undefined) return result
     empty = Object.keys(asked.questions).length === 0 ? empty + 1 : 0
-    if (round >= maxRounds) throw errors.upstreamFailed(upstream, `it asks more than ${maxRounds} times during one call (limit maxUpstreamRounds)`)
-    if (empty > MAX_EMPTY_ROUNDS) throw errors.upstreamFailed(upstream, `it asked ${empty} times for another round without a question`)
+    if (round >= maxRounds) {
+      throw errors.upstreamFailed(
+        upstream,
+        `it asks more than ${maxRounds} times during one call (limit maxUpstreamRounds)`
+      )
+    }
+    if (empty > MAX_EMPTY_ROUNDS) {
+      throw errors.upstreamFailed(upstream, `it asked ${empty} times for another round without a question`)
+    }
     const inputResponses = await answerAll(call, upstream, request.capabilities ?? {}, asked, pages)
     call.signal.throwIfAborted()
-    next = { ...request, params: { ...request.params, ...(empty > 0 ? {} : { inputResponses }), ...(asked.state === undefined ? {} : { requestState: asked.state }) } }
+    next = {
+      ...request,
+      params: {
+        ...request.params,
+        ...(empty > 0 ? {} : { inputResponses }),
+        ...(asked.state === undefined ? {} : { requestState: asked.state })
+      }
+    }
   }
 }
 
-/** Pages that the user agreed to open. An upstream that asks again still waits for the user, who need not be asked again. */
+/**
+ * Pages that the user agreed to open. An upstream that asks again still waits for the user, who need not be asked
+ * again.
+ */
 class AcceptedPages {
   readonly #urls = new Set<unknown>()
   #wait: number
@@ -65,8 +89,16 @@ class AcceptedPages {
 }
 
 /** All answers, by key. When one cannot be had, the other questions are taken back. */
-async function answerAll (call: Call, upstream: string, declared: Readonly<Record<string, unknown>>, { questions }: InputRequired, pages: AcceptedPages): Promise<Record<string, object>> {
-  const entries = Object.entries(questions).map(([key, { method, params }]) => [key, { method, params: withoutReservedMeta(params) }] as const)
+async function answerAll (
+  call: Call,
+  upstream: string,
+  declared: Readonly<Record<string, unknown>>,
+  { questions }: InputRequired,
+  pages: AcceptedPages
+): Promise<Record<string, object>> {
+  const entries = Object.entries(questions).map(
+    ([key, { method, params }]) => [key, { method, params: withoutReservedMeta(params) }] as const
+  )
   for (const [, question] of entries) {
     if (!isAnswerable(question, declared, call.revision)) throw errors.upstreamFailed(upstream, notOffered(question))
   }
@@ -74,7 +106,11 @@ async function answerAll (call: Call, upstream: string, declared: Readonly<Recor
   const controller = createAbortController()
   const off = onAbort(call.signal, () => controller.abort(call.signal.reason))
   try {
-    return Object.fromEntries(await Promise.all(entries.map(async ([key, question]) => [key, await answerOne(call, question, pages, controller.signal)])))
+    return Object.fromEntries(
+      await Promise.all(
+        entries.map(async ([key, question]) => [key, await answerOne(call, question, pages, controller.signal)])
+      )
+    )
   } catch (error) {
     controller.abort(error)
     throw error

@@ -3,7 +3,10 @@ import type { Params } from '../../protocol/wire/jsonrpc.js'
 
 const RESERVED = 'io.modelcontextprotocol/'
 
-/** The params without what belongs to one hop: answers and state of a round, and the keys of `_meta` that the protocol gives a meaning. */
+/**
+ * The params without what belongs to one hop: answers and state of a round, and the keys of `_meta` that the protocol
+ * gives a meaning.
+ */
 export function withoutReserved (params: Params): Params {
   if (!('_meta' in params || 'inputResponses' in params || 'requestState' in params)) return params
   return withoutMembers(params, key => key === 'inputResponses' || key === 'requestState')
@@ -14,7 +17,8 @@ export function withoutReservedMeta (params: Params): Params {
   return '_meta' in params ? withoutMembers(params, () => false) : params
 }
 
-// Assignments, because V8 makes an object from a rest pattern several times more slowly. A message with the key "__proto__" is refused when it is read.
+// Assignments, because V8 makes an object from a rest pattern several times more slowly. A message with the key
+// "__proto__" is refused when it is read.
 function withoutMembers (params: Params, isLeftOut: (key: string) => boolean): Params {
   const out: Params = {}
   for (const key in params) {

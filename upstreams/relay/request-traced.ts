@@ -4,13 +4,23 @@ import type { Connection, UpstreamRequest } from '../ports.js'
 
 type Result = Record<string, unknown>
 
-/** Sends a request of a call to an upstream. Where calls are traced, it is a span of its own, and the upstream goes on with the trace. */
+/**
+ * Sends a request of a call to an upstream. Where calls are traced, it is a span of its own, and the upstream goes on
+ * with the trace.
+ */
 export function requestTraced (call: Call, connection: Connection, request: UpstreamRequest): Promise<Result> {
   const span = call.trace === undefined ? undefined : startSpan(call, call.trace, connection, request)
-  return span === undefined ? connection.request(request) : span.endWith(span.run(() => connection.request({ ...request, params: span.params })))
+  return span === undefined
+    ? connection.request(request)
+    : span.endWith(span.run(() => connection.request({ ...request, params: span.params })))
 }
 
-function startSpan (call: Call, trace: CallTrace, connection: Connection, { method, params }: UpstreamRequest): RequestTrace | undefined {
+function startSpan (
+  call: Call,
+  trace: CallTrace,
+  connection: Connection,
+  { method, params }: UpstreamRequest
+): RequestTrace | undefined {
   // The relayed name is a registered one: the call has a target.
   const name = typeof params['name'] === 'string' && call.target?.item !== undefined ? params['name'] : undefined
   return trace.startRelayed({

@@ -4,12 +4,17 @@ export interface BackOffOptions {
   /** The first delay, in milliseconds; each one after it is twice as long. */
   first: number
   longest: number
-  /** After so many failures within `period` milliseconds there is no next try, until a success lasts for `period`, or `reset` is called. */
+  /**
+   * After so many failures within `period` milliseconds there is no next try, until a success lasts for `period`, or
+   * `reset` is called.
+   */
   maxFailures: number
   period: number
 }
 
-/** The delay is up to a quarter longer or shorter, so that servers that failed together are not tried again together. */
+/**
+ * The delay is up to a quarter longer or shorter, so that servers that failed together are not tried again together.
+ */
 const JITTER = 0.25
 
 /** When something that failed is tried again. A success that lasts for `period` makes it forget all failures. */

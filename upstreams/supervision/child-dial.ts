@@ -34,8 +34,15 @@ export interface ChildDialer {
   lastLines (count: number): string[]
 }
 
-/** Dials a server by starting its program. `onLine` gets the lines that it writes for people; without it they are only kept. */
-export function childDialer (address: StdioAddress, options: ChildOptions, onLine?: (line: string) => void): ChildDialer {
+/**
+ * Dials a server by starting its program. `onLine` gets the lines that it writes for people; without it they are only
+ * kept.
+ */
+export function childDialer (
+  address: StdioAddress,
+  options: ChildOptions,
+  onLine?: (line: string) => void
+): ChildDialer {
   let latest: ErrorOutput | undefined
   const createOutput = (): ErrorOutput => {
     latest = new ErrorOutput(options.maxUpstreamErrorOutput, onLine)
@@ -45,7 +52,16 @@ export function childDialer (address: StdioAddress, options: ChildOptions, onLin
 }
 
 function dialChild (address: StdioAddress, options: ChildOptions, createOutput: () => ErrorOutput): Dial {
-  const { maxUpstreamMessage, maxUpstreamValues, maxUpstreamListValues, replies, maxUpstreamQueue, maxUpstreamUnasked, stopTimeout, upstreamProxies } = options
+  const {
+    maxUpstreamMessage,
+    maxUpstreamValues,
+    maxUpstreamListValues,
+    replies,
+    maxUpstreamQueue,
+    maxUpstreamUnasked,
+    stopTimeout,
+    upstreamProxies
+  } = options
   const { command, args, env, cwd } = address
   return async (events, signal) => {
     signal.throwIfAborted()
@@ -53,7 +69,15 @@ function dialChild (address: StdioAddress, options: ChildOptions, createOutput: 
     let wake = (): void => {}
     const alive = new Promise<void>(resolve => { wake = resolve })
     const child = await startServer({
-      command, args, cwd, env: { ...childEnvironment(upstreamProxies), ...env, [VIA]: viaFor(address, processSurroundings().env) }, stopStep: stopTimeout, onError: chunk => { wake(); output.add(chunk) }
+      command,
+      args,
+      cwd,
+      env: { ...childEnvironment(upstreamProxies), ...env, [VIA]: viaFor(address, processSurroundings().env) },
+      stopStep: stopTimeout,
+      onError: chunk => {
+        wake()
+        output.add(chunk)
+      }
     })
     const link = openStdioLink(child, events, {
       maxMessage: maxUpstreamMessage,
@@ -74,7 +98,10 @@ function dialChild (address: StdioAddress, options: ChildOptions, createOutput: 
 }
 
 /** The upstream servers whose program cannot be started, by alias, and why. Nothing is started. */
-export function missingPrograms (entries: readonly ServerEntry[], proxies: boolean): Array<[alias: string, why: string]> {
+export function missingPrograms (
+  entries: readonly ServerEntry[],
+  proxies: boolean
+): Array<[alias: string, why: string]> {
   return entries.flatMap(entry => {
     const { alias, address, disabled } = entry
     if (disabled || address.kind !== 'stdio') return []

@@ -7,8 +7,15 @@ interface Closable { close (): Promise<void> }
 /** How long a start keeps others waiting, in milliseconds: one that takes longer goes on beside them. */
 const MAX_HOLD = 10_000
 
-/** Opens a connection. After `ms` milliseconds, or when the signal aborts, the attempt is ended, and a connection that it still gives is closed. */
-export async function openInTime<C extends Closable> (connect: (signal: AbortSignal) => Promise<C>, ms: number, signal: AbortSignal): Promise<C> {
+/**
+ * Opens a connection. After `ms` milliseconds, or when the signal aborts, the attempt is ended, and a connection that
+ * it still gives is closed.
+ */
+export async function openInTime<C extends Closable> (
+  connect: (signal: AbortSignal) => Promise<C>,
+  ms: number,
+  signal: AbortSignal
+): Promise<C> {
   signal.throwIfAborted()
   const attempt = new AbortController()
   const timer = setTimeout(() => attempt.abort(new Error(`it was not ready within ${ms / 1_000} s`)), ms).unref()

@@ -49,7 +49,10 @@ const FAILED = 'it could not be started, or has ended; the reason is in the log 
 /** The longest reason, in characters. */
 const MAX_ERROR = 400
 
-/** Keeps one connection to an upstream open: opens it when it is wanted, again when it broke, and closes it when it is not used. */
+/**
+ * Keeps one connection to an upstream open: opens it when it is wanted, again when it broke, and closes it when it is
+ * not used.
+ */
 export class Supervisor<C extends Supervised> {
   readonly #options: SupervisorOptions<C>
   readonly #backOff: BackOff
@@ -118,7 +121,10 @@ export class Supervisor<C extends Supervised> {
     return this.#connection
   }
 
-  /** The connection, when it is open. Rejects with what `refuse` makes if it cannot be had now; the signal ends the wait, not the start. */
+  /**
+   * The connection, when it is open. Rejects with what `refuse` makes if it cannot be had now; the signal ends the
+   * wait, not the start.
+   */
   async get (signal?: AbortSignal): Promise<C> {
     const open = this.use()
     if (open !== undefined) return open
@@ -142,7 +148,9 @@ export class Supervisor<C extends Supervised> {
     if (this.#waiting > 0) await this.#opening?.catch(() => {})
   }
 
-  /** Opens the connection in the background, also after too many failures, and with `atOnce` also before its next try. */
+  /**
+   * Opens the connection in the background, also after too many failures, and with `atOnce` also before its next try.
+   */
   start (atOnce = false): void {
     if (this.#state !== 'stopped' && this.#state !== 'crash loop' && !(atOnce && this.#state === 'backing off')) return
     this.#backOff.reset()
@@ -174,7 +182,11 @@ export class Supervisor<C extends Supervised> {
     try {
       // The last connection may still hold files or ports that the next one needs.
       await this.#closing
-      const connection = await runLimited(starts, this.#hurry.signal, async () => await openInTime(connect, startTimeout, this.#ending.signal))
+      const connection = await runLimited(
+        starts,
+        this.#hurry.signal,
+        async () => await openInTime(connect, startTimeout, this.#ending.signal)
+      )
       if (this.#state === 'closed') await connection.close().then(() => { throw new Error('it was removed') })
       this.#opening = undefined
       this.#accept(connection)
@@ -220,8 +232,17 @@ export class Supervisor<C extends Supervised> {
     if (delay !== undefined && keep) this.#timer = setTimeout(() => { this.#open().catch(() => {}) }, delay).unref()
     this.#change(delay === undefined ? 'crash loop' : keep ? 'backing off' : 'stopped')
     const context = { upstream: alias, ...(lines.length > 0 && !isDeepStrictEqual(lines, former) && { lines }) }
-    if (delay !== undefined) log.warn(context, `upstream ${alias} failed: ${this.#lastError}; ${keep ? `next try in ${(delay / 1_000).toFixed(1)} s` : 'it is started again by the next call'}`)
-    else if (!wasLooping) log.warn(context, `upstream ${alias} failed ${backOff.maxFailures} times in a row and is not started again until a call or a reload asks for it: ${this.#lastError}`)
+    if (delay !== undefined) {
+      log.warn(
+        context,
+        `upstream ${alias} failed: ${this.#lastError}; ${keep ? `next try in ${(delay / 1_000).toFixed(1)} s` : 'it is started again by the next call'}`
+      )
+    } else if (!wasLooping) {
+      log.warn(
+        context,
+        `upstream ${alias} failed ${backOff.maxFailures} times in a row and is not started again until a call or a reload asks for it: ${this.#lastError}`
+      )
+    }
   }
 
   #watchIdle (): void {
@@ -247,4 +268,5 @@ export class Supervisor<C extends Supervised> {
   }
 }
 
-const describeError = (error: unknown): string => error instanceof Error ? oneLine(error.message, MAX_ERROR) : describeThrown(error, MAX_ERROR)
+const describeError = (error: unknown): string =>
+  error instanceof Error ? oneLine(error.message, MAX_ERROR) : describeThrown(error, MAX_ERROR)

@@ -25,17 +25,60 @@ export function ArrayControl ({ shape: { schema }, value, onChange, at, id, dept
     <div class='fields'>
       {items.map((item, index) => (
         <Field
-          key={index} name={`Item ${index + 1}`} schema={itemSchema(schema, index) ?? true} required={false} fixed value={item} at={below(at, index)} id={`${id}-${index}`} depth={depth + 1}
+          key={index}
+          name={`Item ${index + 1}`}
+          schema={itemSchema(schema, index) ?? true}
+          required={false}
+          fixed
+          value={item}
+          at={below(at, index)}
+          id={`${id}-${index}`}
+          depth={depth + 1}
           onChange={changed => onChange(items.with(index, changed ?? null))}
         >
           <span class='item-buttons'>
-            <button type='button' class='plain' id={`${id}-${index}-up`} disabled={index === 0} onClick={() => move(index, index - 1)} aria-label={`Move item ${index + 1} up`}>↑</button>
-            <button type='button' class='plain' id={`${id}-${index}-down`} disabled={index === items.length - 1} onClick={() => move(index, index + 1)} aria-label={`Move item ${index + 1} down`}>↓</button>
-            <button type='button' class='plain' id={`${id}-${index}-remove`} onClick={() => remove(index)} aria-label={`Remove item ${index + 1}`}>✕</button>
+            <button
+              type='button'
+              class='plain'
+              id={`${id}-${index}-up`}
+              disabled={index === 0}
+              onClick={() => move(index, index - 1)}
+              aria-label={`Move item ${index + 1} up`}
+            >
+              ↑
+            </button>
+            <button
+              type='button'
+              class='plain'
+              id={`${id}-${index}-down`}
+              disabled={index === items.length - 1}
+              onClick={() => move(index, index + 1)}
+              aria-label={`Move item ${index + 1} down`}
+            >
+              ↓
+            </button>
+            <button
+              type='button'
+              class='plain'
+              id={`${id}-${index}-remove`}
+              onClick={() => remove(index)}
+              aria-label={`Remove item ${index + 1}`}
+            >
+              ✕
+            </button>
           </span>
         </Field>
       ))}
-      <div><button type='button' id={`${id}-add`} disabled={next === undefined} onClick={() => onChange([...items, blankValue(next, root, depth + 1)])}>Add item</button></div>
+      <div>
+        <button
+          type='button'
+          id={`${id}-add`}
+          disabled={next === undefined}
+          onClick={() => onChange([...items, blankValue(next, root, depth + 1)])}
+        >
+          Add item
+        </button>
+      </div>
     </div>
   )
 }

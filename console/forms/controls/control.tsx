@@ -21,6 +21,11 @@ export function Control (props: ShapedProps) {
   if (value === undefined) return null
   if (shape.kind === 'variants') return <VariantControl {...props} />
   if (shape.kind === 'object') return <ObjectControl {...props} />
-  if (shape.kind === 'choices' && Array.isArray(value) && value.every(item => isChoice(shape, item)) && new Set(value.map(item => choiceIndex(shape, item))).size === value.length) return <SeveralControl {...props} />
+  if (
+    shape.kind === 'choices' &&
+    Array.isArray(value) &&
+    value.every(item => isChoice(shape, item)) &&
+    new Set(value.map(item => choiceIndex(shape, item))).size === value.length
+  ) { return <SeveralControl {...props} /> }
   return <ArrayControl {...props} />
 }

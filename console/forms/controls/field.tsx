@@ -18,8 +18,14 @@ export function Field ({ name, required, fixed = false, children, ...field }: Na
   const about = textOf(shape.schema.description)
   const hint = hintsOf(shape)
   const problems = useProblems(field.at, value)
-  const describedBy = [about && `${id}-about`, hint && `${id}-hint`, problems.length > 0 && `${id}-error`].filter(Boolean).join(' ')
-  const aria = { ...(describedBy === '' ? {} : { 'aria-describedby': describedBy }), ...(problems.length > 0 ? { 'aria-invalid': true } : {}), ...(required && !isGroup(shape) ? { 'aria-required': true } : {}) }
+  const describedBy = [about && `${id}-about`, hint && `${id}-hint`, problems.length > 0 && `${id}-error`]
+    .filter(Boolean)
+    .join(' ')
+  const aria = {
+    ...(describedBy === '' ? {} : { 'aria-describedby': describedBy }),
+    ...(problems.length > 0 ? { 'aria-invalid': true } : {}),
+    ...(required && !isGroup(shape) ? { 'aria-required': true } : {})
+  }
   const title = textOf(shape.schema.title)
   const label = (
     <>
@@ -30,19 +36,69 @@ export function Field ({ name, required, fixed = false, children, ...field }: Na
   )
   const inside = (
     <>
-      {about === undefined ? null : <p id={`${id}-about`} class='quiet small field-about'><ServerText text={about} /></p>}
+      {about === undefined
+        ? null
+        : (
+          <p id={`${id}-about`} class='quiet small field-about'>
+            <ServerText text={about} />
+          </p>
+          )}
       <Control {...field} shape={shape} optional={!fixed} required={required} aria={aria} />
-      {hint === '' ? null : <p id={`${id}-hint`} class='quiet small'><ServerText text={hint} /></p>}
+      {hint === ''
+        ? null
+        : (
+          <p id={`${id}-hint`} class='quiet small'>
+            <ServerText text={hint} />
+          </p>
+          )}
       {typeof value === 'string' ? <HiddenBadge texts={[value]} /> : null}
-      {problems.length === 0 ? null : <p id={`${id}-error`} class='error small'>{problems.map(text => <span key={text}><ServerText text={text} /> </span>)}</p>}
+      {problems.length === 0
+        ? null
+        : (
+          <p id={`${id}-error`} class='error small'>
+            {problems.map(text => (
+              <span key={text}>
+                <ServerText text={text} />{' '}
+              </span>
+            ))}
+          </p>
+          )}
     </>
   )
-  const beside = <span class='row field-side'><Presence {...field} shape={shape} required={required} fixed={fixed} name={title ?? name} />{children}</span>
-  if (!isGroup(shape)) return <div class='field'><div class='row spread'><label for={id}>{label}</label>{beside}</div>{inside}</div>
+  const beside = (
+    <span class='row field-side'>
+      <Presence {...field} shape={shape} required={required} fixed={fixed} name={title ?? name} />
+      {children}
+    </span>
+  )
+  if (!isGroup(shape)) {
+    return (
+      <div class='field'>
+        <div class='row spread'>
+          <label for={id}>{label}</label>
+          {beside}
+        </div>
+        {inside}
+      </div>
+    )
+  }
   return (
-    <fieldset class='field group' aria-describedby={describedBy === '' ? undefined : describedBy} id={`${id}-group`} tabIndex={-1}>
-      <legend class='visually-hidden'>{title ?? name}{required ? ' required' : ''}</legend>
-      <div class='row spread'><span class='label' aria-hidden='true'>{label}</span>{beside}</div>
+    <fieldset
+      class='field group'
+      aria-describedby={describedBy === '' ? undefined : describedBy}
+      id={`${id}-group`}
+      tabIndex={-1}
+    >
+      <legend class='visually-hidden'>
+        {title ?? name}
+        {required ? ' required' : ''}
+      </legend>
+      <div class='row spread'>
+        <span class='label' aria-hidden='true'>
+          {label}
+        </span>
+        {beside}
+      </div>
       {inside}
     </fieldset>
   )

@@ -16,7 +16,12 @@ interface Form {
   Control: ComponentType<ShapedProps>
 }
 
-export const FormContext = createContext<Form>({ root: true, errors: new Map(), Field: () => null, Control: () => null })
+export const FormContext = createContext<Form>({
+  root: true,
+  errors: new Map(),
+  Field: () => null,
+  Control: () => null
+})
 
 /** One field: the schema it is made from, its value, and how it is named to machines. */
 export interface FieldProps {

@@ -6,7 +6,18 @@ import { Typed, print, type Value } from '../model/value.js'
 /** A box for one field's JSON: the text stays as it is typed. */
 export function JsonControl ({ value, onChange, id, aria, optional }: ShapedProps) {
   const type = (text: string) => onChange(text.trim() === '' && optional ? undefined : typedJson(text))
-  return <textarea {...aria} id={id} class='code grows' rows={1} spellcheck={false} placeholder='JSON' value={print(value)} onInput={({ currentTarget }) => type(currentTarget.value)} />
+  return (
+    <textarea
+      {...aria}
+      id={id}
+      class='code grows'
+      rows={1}
+      spellcheck={false}
+      placeholder='JSON'
+      value={print(value)}
+      onInput={({ currentTarget }) => type(currentTarget.value)}
+    />
+  )
 }
 
 function typedJson (text: string): Value {

@@ -6,7 +6,17 @@ import { Typed } from '../model/value.js'
 export function NumberControl ({ shape, value, onChange, id, aria, optional }: ShapedProps) {
   const text = value instanceof Typed ? unquoted(value.text) : value === undefined ? '' : String(value)
   const type = (typed: string) => onChange(typed === '' && optional ? undefined : numberFrom(typed.trim()))
-  return <input {...aria} id={id} type='text' inputMode={shape.schema.type === 'integer' ? 'numeric' : 'decimal'} autocomplete='off' value={text} onInput={({ currentTarget }) => type(currentTarget.value)} />
+  return (
+    <input
+      {...aria}
+      id={id}
+      type='text'
+      inputMode={shape.schema.type === 'integer' ? 'numeric' : 'decimal'}
+      autocomplete='off'
+      value={text}
+      onInput={({ currentTarget }) => type(currentTarget.value)}
+    />
+  )
 }
 
 /** Removes the quotes of a JSON text: a value that is no number is kept as one. */

@@ -13,20 +13,53 @@ export function ObjectControl ({ shape: { schema }, value, onChange, at, id, dep
     <div class='fields'>
       {members.map((member, index) => (
         <Field
-          key={member.name} name={member.name} schema={member.schema} required={member.required} fixed={!member.declared}
-          value={fields.get(member.name)} at={below(at, member.name)} id={`${id}-${index}`} depth={depth + 1}
+          key={member.name}
+          name={member.name}
+          schema={member.schema}
+          required={member.required}
+          fixed={!member.declared}
+          value={fields.get(member.name)}
+          at={below(at, member.name)}
+          id={`${id}-${index}`}
+          depth={depth + 1}
           onChange={changed => onChange(withField(fields, schema, member.name, changed))}
         >
-          {member.declared ? null : <button type='button' class='plain' onClick={() => onChange(withField(fields, schema, member.name, undefined))}>Remove<span class='visually-hidden'> {member.name}</span></button>}
+          {member.declared
+            ? null
+            : (
+              <button
+                type='button'
+                class='plain'
+                onClick={() => onChange(withField(fields, schema, member.name, undefined))}
+              >
+                Remove<span class='visually-hidden'> {member.name}</span>
+              </button>
+              )}
         </Field>
       ))}
       {members.length === 0 && !takesMore(schema) ? <p class='quiet small'>There is nothing to fill in.</p> : null}
-      {takesMore(schema) ? <AddField id={id} members={members} depth={depth} onAdd={(name, added) => onChange(withField(fields, schema, name, added))} extra={schema.additionalProperties ?? true} /> : null}
+      {takesMore(schema)
+        ? (
+          <AddField
+            id={id}
+            members={members}
+            depth={depth}
+            onAdd={(name, added) => onChange(withField(fields, schema, name, added))}
+            extra={schema.additionalProperties ?? true}
+          />
+          )
+        : null}
     </div>
   )
 }
 
-interface AddFieldProps { id: string, members: Member[], extra: Member['schema'], depth: number, onAdd: (name: string, value: ReturnType<typeof blankValue>) => void }
+interface AddFieldProps {
+  id: string
+  members: Member[]
+  extra: Member['schema']
+  depth: number
+  onAdd: (name: string, value: ReturnType<typeof blankValue>) => void
+}
 
 function AddField ({ id, members, extra, depth, onAdd }: AddFieldProps) {
   const { root } = useContext(FormContext)
@@ -39,13 +72,34 @@ function AddField ({ id, members, extra, depth, onAdd }: AddFieldProps) {
   }
   return (
     <div class='row add'>
-      <label for={`${id}-new`} class='visually-hidden'>Name of another field</label>
+      <label for={`${id}-new`} class='visually-hidden'>
+        Name of another field
+      </label>
       <input
-        id={`${id}-new`} class='grow' placeholder='Name of another field' autocomplete='off' value={name} aria-invalid={taken} onInput={({ currentTarget }) => setName(currentTarget.value)}
-        onKeyDown={event => { if (event.key === 'Enter') { event.preventDefault(); add() } }}
+        id={`${id}-new`}
+        class='grow'
+        placeholder='Name of another field'
+        autocomplete='off'
+        value={name}
+        aria-invalid={taken}
+        onInput={({ currentTarget }) => setName(currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key === 'Enter') {
+            event.preventDefault()
+            add()
+          }
+        }}
       />
-      <button type='button' onClick={add} disabled={taken}>Add field</button>
-      {taken ? <span class='error small' role='status'>There is such a field already.</span> : null}
+      <button type='button' onClick={add} disabled={taken}>
+        Add field
+      </button>
+      {taken
+        ? (
+          <span class='error small' role='status'>
+            There is such a field already.
+          </span>
+          )
+        : null}
     </div>
   )
 }

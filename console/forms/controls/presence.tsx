@@ -26,7 +26,12 @@ export function Presence ({ shape, name, required, fixed, schema, value, onChang
     else onChange(chosen === 'null' ? null : undefined)
   }
   return (
-    <select class='presence' aria-label={`State of ${name}`} value={state} onChange={event => choose(event.currentTarget.value)}>
+    <select
+      class='presence'
+      aria-label={`State of ${name}`}
+      value={state}
+      onChange={event => choose(event.currentTarget.value)}
+    >
       {canBeAbsent ? <option value='absent'>{required ? 'not set' : 'left out'}</option> : null}
       <option value='value'>{wordsFor(kind, value === '' || (value instanceof Typed && value.text === ''))}</option>
       {canBeNull ? <option value='null'>null</option> : null}

@@ -18,10 +18,27 @@ export function VariantControl ({ shape, ...props }: ShapedProps) {
   const depth = props.depth + 1
   return (
     <div class='fields'>
-      <select id={`${props.id}-variant`} aria-label='Variant' value={String(index)} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
-        {shape.variants.map(({ name }, place) => <option key={place} value={String(place)}>{name}</option>)}
+      <select
+        id={`${props.id}-variant`}
+        aria-label='Variant'
+        value={String(index)}
+        onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
+      >
+        {shape.variants.map(({ name }, place) => (
+          <option key={place} value={String(place)}>
+            {name}
+          </option>
+        ))}
       </select>
-      <Control {...props} key={index} schema={schema} shape={chooseControl(shapeOf(schema, root), props.value, depth)} depth={depth} optional={false} aria={{ ...props.aria, 'aria-label': shape.variants[index]?.name ?? 'Value' }} />
+      <Control
+        {...props}
+        key={index}
+        schema={schema}
+        shape={chooseControl(shapeOf(schema, root), props.value, depth)}
+        depth={depth}
+        optional={false}
+        aria={{ ...props.aria, 'aria-label': shape.variants[index]?.name ?? 'Value' }}
+      />
     </div>
   )
 }

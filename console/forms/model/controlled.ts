@@ -15,10 +15,18 @@ export function chooseControl (shape: Shape, value: Value | undefined, depth: nu
   if (value === undefined || value === null) return shape
   switch (shape.kind) {
     // Fields for text change these to line feeds, or drop them.
-    case 'text': return typeof value === 'string' && !/[\0-\x08\x0B-\x1F]/.test(value) ? shape : box // eslint-disable-line no-control-regex
-    case 'number': return typeof value === 'number' || (value instanceof Typed && typeof (value.value ?? 0) === 'number') ? shape : box
-    case 'choices': case 'array': return Array.isArray(value) && value.length <= MAX_PARTS ? shape : box
-    case 'object': return value instanceof Map && membersOf(shape.schema, value).length <= MAX_PARTS ? shape : box
-    default: return shape
+    case 'text':
+      return typeof value === 'string' && !/[\0-\x08\x0B-\x1F]/.test(value) ? shape : box // eslint-disable-line no-control-regex
+    case 'number':
+      return typeof value === 'number' || (value instanceof Typed && typeof (value.value ?? 0) === 'number')
+        ? shape
+        : box
+    case 'choices':
+    case 'array':
+      return Array.isArray(value) && value.length <= MAX_PARTS ? shape : box
+    case 'object':
+      return value instanceof Map && membersOf(shape.schema, value).length <= MAX_PARTS ? shape : box
+    default:
+      return shape
   }
 }

@@ -4,8 +4,10 @@ import { wordFor } from './shape.js'
 
 type Words = (limit: Json | undefined, error: string) => string
 
-const several = (limit: Json | undefined, one: string): string => `${JSON.stringify(limit)} ${one}${limit === 1 ? '' : 's'}`
-const listed = (limit: Json | undefined): string => (Array.isArray(limit) ? limit : [limit]).map(type => wordFor(type)).join(' or ')
+const several = (limit: Json | undefined, one: string): string =>
+  `${JSON.stringify(limit)} ${one}${limit === 1 ? '' : 's'}`
+const listed = (limit: Json | undefined): string =>
+  (Array.isArray(limit) ? limit : [limit]).map(type => wordFor(type)).join(' or ')
 
 /** More choices than this are not repeated in an error. */
 const MAX_CHOICES = 10
@@ -13,10 +15,23 @@ const MAX_CHOICES = 10
 const WORDS = new Map<string, Words>([
   ['type', limit => `This must be: ${listed(limit)}.`],
   ['required', () => 'This is required.'],
-  ['dependentRequired', (_, error) => `This is required, too: ${error.toLowerCase().startsWith('instance has') ? 'another field asks for it' : error}.`],
-  ['dependencies', (_, error) => error.includes('but does not have "') ? 'This is required, too: another field asks for it.' : ''],
+  [
+    'dependentRequired',
+    (_, error) =>
+      `This is required, too: ${error.toLowerCase().startsWith('instance has') ? 'another field asks for it' : error}.`
+  ],
+  [
+    'dependencies',
+    (_, error) => (error.includes('but does not have "') ? 'This is required, too: another field asks for it.' : '')
+  ],
   ['const', limit => `This must be ${JSON.stringify(limit)}.`],
-  ['enum', limit => Array.isArray(limit) && limit.length <= MAX_CHOICES ? `This must be one of ${limit.map(value => JSON.stringify(value)).join(', ')}.` : 'This is not one of the choices.'],
+  [
+    'enum',
+    limit =>
+      Array.isArray(limit) && limit.length <= MAX_CHOICES
+        ? `This must be one of ${limit.map(value => JSON.stringify(value)).join(', ')}.`
+        : 'This is not one of the choices.'
+  ],
   ['minLength', limit => `This needs at least ${several(limit, 'character')}.`],
   ['maxLength', limit => `This may have at most ${several(limit, 'character')}.`],
   ['minimum', limit => `This must be ${JSON.stringify(limit)} or more.`],
@@ -28,12 +43,16 @@ const WORDS = new Map<string, Words>([
   ['maxItems', limit => `This may have at most ${several(limit, 'item')}.`],
   ['minProperties', limit => `This needs at least ${several(limit, 'field')}.`],
   ['maxProperties', limit => `This may have at most ${several(limit, 'field')}.`],
-  ['uniqueItems', (_, error) => `No two items may be the same: ${error.replace(/^Duplicate items at indexes (\d+) and (\d+)\.$/, (_all, first: string, second: string) => `items ${Number(first) + 1} and ${Number(second) + 1} are`)}.`],
+  [
+    'uniqueItems',
+    (_, error) =>
+      `No two items may be the same: ${error.replace(/^Duplicate items at indexes (\d+) and (\d+)\.$/, (_all, first: string, second: string) => `items ${Number(first) + 1} and ${Number(second) + 1} are`)}.`
+  ],
   ['pattern', limit => `This must match the pattern ${String(limit)}.`],
   ['format', limit => `This must be ${formatWords(String(limit))}.`],
   ['false', () => 'The schema does not allow this here.'],
   ['not', () => 'The schema forbids this value.'],
-  ['oneOf', (_, error) => /\((?!0 )/.test(error) ? 'This fits more than one variant; it must fit one only.' : ''],
+  ['oneOf', (_, error) => (/\((?!0 )/.test(error) ? 'This fits more than one variant; it must fit one only.' : '')],
   ['contains', () => 'No item is as the schema asks.'],
   ['minContains', () => 'Too few items are as the schema asks.'],
   ['maxContains', () => 'Too many items are as the schema asks.'],

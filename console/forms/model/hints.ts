@@ -18,7 +18,9 @@ function * limits (kind: Shape['kind'], schema: Schema): Generator<string> {
   if (typeof schema.exclusiveMaximum === 'number') yield `less than ${schema.exclusiveMaximum}`
   if (typeof multipleOf === 'number') yield `a multiple of ${multipleOf}`
   yield * between(numberOf(schema.minLength), numberOf(schema.maxLength), ' characters')
-  if (kind === 'array' || kind === 'choices') yield * between(numberOf(schema.minItems), numberOf(schema.maxItems), ' items')
+  if (kind === 'array' || kind === 'choices') {
+    yield * between(numberOf(schema.minItems), numberOf(schema.maxItems), ' items')
+  }
   if (schema.uniqueItems === true) yield 'no item twice'
   if (kind === 'text' && typeof format === 'string' && format !== 'password') yield formatWords(format)
   if (typeof pattern === 'string' && pattern.length <= MAX_PATTERN) yield `pattern ${pattern}`

@@ -15,17 +15,29 @@ interface Budget { left: number }
  * The value of a field before it was touched: its default, its constant, the required members of an object. Undefined
  * where it is left out.
  */
-export function initialValue (schema: Json | undefined, root: Json, required: boolean, depth = 0, budget: Budget = { left: MAX_NODES }): Value | undefined {
+export function initialValue (
+  schema: Json | undefined,
+  root: Json,
+  required: boolean,
+  depth = 0,
+  budget: Budget = { left: MAX_NODES }
+): Value | undefined {
   if (budget.left-- <= 0) return undefined
   const shape = shapeOf(schema, root)
   if (shape.schema.default !== undefined) return fromJson(shape.schema.default)
   if (!required || shape.nullable || depth > MAX_DEPTH) return undefined
   switch (shape.kind) {
-    case 'object': return initialFields(schema, root, depth, budget)
-    case 'array': case 'choices': return []
-    case 'choice': return shape.choices.length === 1 ? fromJson(shape.choices[0]?.value ?? null) : undefined
-    case 'variants': return initialValue(shape.variants[0]?.schema, root, true, depth + 1, budget)
-    default: return undefined
+    case 'object':
+      return initialFields(schema, root, depth, budget)
+    case 'array':
+    case 'choices':
+      return []
+    case 'choice':
+      return shape.choices.length === 1 ? fromJson(shape.choices[0]?.value ?? null) : undefined
+    case 'variants':
+      return initialValue(shape.variants[0]?.schema, root, true, depth + 1, budget)
+    default:
+      return undefined
   }
 }
 

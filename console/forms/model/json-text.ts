@@ -14,7 +14,14 @@ export function parseJson (text: string): { value: Value | undefined } | { probl
   } catch (error) {
     if (!(error instanceof Wrong)) throw error
     const before = text.slice(0, error.offset).split('\n')
-    return { problem: { message: error.message, line: before.length, column: (before.at(-1) ?? '').length + 1, offset: error.offset } }
+    return {
+      problem: {
+        message: error.message,
+        line: before.length,
+        column: (before.at(-1) ?? '').length + 1,
+        offset: error.offset
+      }
+    }
   }
 }
 
@@ -73,7 +80,12 @@ class Reader {
     for (;;) {
       member()
       const next = this.#peek()
-      if (next !== ',' && next !== close) this.#fail(next === '' ? `This bracket is never closed: expected ${close}` : `Expected a comma or ${close}`, next === '' ? begin : this.#at)
+      if (next !== ',' && next !== close) {
+        this.#fail(
+          next === '' ? `This bracket is never closed: expected ${close}` : `Expected a comma or ${close}`,
+          next === '' ? begin : this.#at
+        )
+      }
       this.#at++
       if (next === close) return
     }
@@ -85,9 +97,17 @@ class Reader {
       const code = this.#text.charCodeAt(this.#at)
       if (code === 34) break
       if (Number.isNaN(code)) this.#fail('The quote that begins here is never closed', begin)
-      if (code < 32) this.#fail(code === 10 ? 'The quote is not closed in this line; write \\n for a new line' : `Write control characters as \\u${code.toString(16).padStart(4, '0')}`)
+      if (code < 32) {
+        this.#fail(
+          code === 10
+            ? 'The quote is not closed in this line; write \\n for a new line'
+            : `Write control characters as \\u${code.toString(16).padStart(4, '0')}`
+        )
+      }
       if (code === 92) {
-        if (!/\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y.test(this.#text.slice(this.#at, this.#at + 6))) this.#fail('Unknown escape; write \\\\ for a backslash')
+        if (!/\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y.test(this.#text.slice(this.#at, this.#at + 6))) {
+          this.#fail('Unknown escape; write \\\\ for a backslash')
+        }
         this.#at++
       }
     }
@@ -99,7 +119,13 @@ class Reader {
     word.lastIndex = this.#at
     const [text = ''] = word.exec(this.#text) ?? []
     const known = WORDS.get(text)
-    if (known === undefined && !/^[-+.\d]/.test(text)) this.#fail(text === '' ? `Expected a value${this.#peek() === '' ? '' : `, found ${this.#peek()}`}` : `Unknown word ${JSON.stringify(text)}; texts are written in double quotes`)
+    if (known === undefined && !/^[-+.\d]/.test(text)) {
+      this.#fail(
+        text === ''
+          ? `Expected a value${this.#peek() === '' ? '' : `, found ${this.#peek()}`}`
+          : `Unknown word ${JSON.stringify(text)}; texts are written in double quotes`
+      )
+    }
     const value = known === undefined ? numberFrom(text) : known
     if (value instanceof Typed && value.problem !== undefined) this.#fail(value.problem.replace(/\.$/, ''))
     this.#at += text.length

@@ -37,7 +37,9 @@ export function unmaskSecrets (value: Value, schema: Json, masks: Masks): Value 
     if (typeof part !== 'string') return withParts(part, at, show)
     const hidden = masks.get(part)
     if (hidden !== undefined && (secret.has(at) || isUnreadable(hidden))) return hidden
-    return part.includes(dots) || (secret.has(at) && part.includes(DOT)) ? new Typed(JSON.stringify(part), undefined, CHANGED) : part
+    return part.includes(dots) || (secret.has(at) && part.includes(DOT))
+      ? new Typed(JSON.stringify(part), undefined, CHANGED)
+      : part
   }
   return show(value, '')
 }
@@ -46,11 +48,17 @@ export function unmaskSecrets (value: Value, schema: Json, masks: Masks): Value 
 export const hasMasks = (text: string, masks: Masks): boolean => [...masks.keys()].some(mask => text.includes(mask))
 
 /** JSON that a person has not finished, in which secrets cannot be found. */
-const isUnreadable = (part: Value): boolean => part instanceof Typed && part.value === undefined && /^\s*[[{]/.test(part.text)
+const isUnreadable = (part: Value): boolean =>
+  part instanceof Typed && part.value === undefined && /^\s*[[{]/.test(part.text)
 
 function isEmpty (part: Value): boolean {
   if (part instanceof Typed) return part.text === '' || (part.value !== undefined && isEmpty(part.value))
-  return part === null || part === '' || (Array.isArray(part) && part.length === 0) || (part instanceof Map && part.size === 0)
+  return (
+    part === null ||
+    part === '' ||
+    (Array.isArray(part) && part.length === 0) ||
+    (part instanceof Map && part.size === 0)
+  )
 }
 
 /** Most schemas name no secret, and need no search. */

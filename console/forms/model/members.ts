@@ -8,9 +8,16 @@ export interface Member { name: string, schema: Json, required: boolean, declare
 export function membersOf (schema: Schema, value: Fields | undefined): Member[] {
   const properties = isObject(schema.properties) ? schema.properties : {}
   const required = new Set(listOf(schema.required))
-  const declared = Object.entries(properties).map(([name, member]) => ({ name, schema: member, required: required.has(name), declared: true }))
+  const declared = Object.entries(properties).map(([name, member]) => ({
+    name,
+    schema: member,
+    required: required.has(name),
+    declared: true
+  }))
   for (const name of required) {
-    if (typeof name === 'string' && !Object.hasOwn(properties, name)) declared.push({ name, schema: extraSchema(schema), required: true, declared: true })
+    if (typeof name === 'string' && !Object.hasOwn(properties, name)) {
+      declared.push({ name, schema: extraSchema(schema), required: true, declared: true })
+    }
   }
   const names = new Set(declared.map(({ name }) => name))
   const others = [...value?.keys() ?? []].filter(name => !names.has(name))
@@ -20,7 +27,11 @@ export function membersOf (schema: Schema, value: Fields | undefined): Member[] 
 /** True when a form offers to add fields that the schema does not name. */
 export function takesMore (schema: Schema): boolean {
   const more = schema.additionalProperties
-  return more === true || isObject(more) || (more === undefined && (schema.properties === undefined || schema.patternProperties !== undefined))
+  return (
+    more === true ||
+    isObject(more) ||
+    (more === undefined && (schema.properties === undefined || schema.patternProperties !== undefined))
+  )
 }
 
 const extraSchema = (schema: Schema): Json => isObject(schema.additionalProperties) ? schema.additionalProperties : true

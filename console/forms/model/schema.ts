@@ -22,7 +22,12 @@ export const newWork = (): Work => ({ left: MAX_WORK })
  * A schema with its local references followed and its `allOf` merged. `false`: nothing fits. Remote references are
  * never fetched; `$ref` stays where one could not be followed.
  */
-export function resolve (schema: Json | undefined, root: Json, work = newWork(), parts = { left: MAX_PARTS }): Schema | false {
+export function resolve (
+  schema: Json | undefined,
+  root: Json,
+  work = newWork(),
+  parts = { left: MAX_PARTS }
+): Schema | false {
   if (schema === false) return false
   if (!isObject(schema) || parts.left-- <= 0) return {}
   if (work.left <= 0) return schema.$ref === undefined && schema.allOf === undefined ? schema : {}
@@ -39,13 +44,22 @@ export function resolve (schema: Json | undefined, root: Json, work = newWork(),
   return target === undefined ? merged && { ...merged, $ref } : both(resolve(target, root, work, parts), merged, work)
 }
 
-const both = (first: Schema | false, second: Schema | false, work: Work): Schema | false => first !== false && second !== false && merge(first, second, work)
+const both = (first: Schema | false, second: Schema | false, work: Work): Schema | false =>
+  first !== false && second !== false && merge(first, second, work)
 
 /** Merges two schemas; of a keyword that both have, the second counts. */
 export function merge (first: Schema, second: Schema, work: Work): Schema {
   const merged: Schema = { ...first, ...second }
-  if (isObject(first.properties) && isObject(second.properties) && hasWorkFor(first.properties, second.properties, work)) merged.properties = mergeProperties(first.properties, second.properties)
-  if (Array.isArray(first.required) && Array.isArray(second.required) && hasWorkFor(first.required, second.required, work)) merged.required = [...new Set([...first.required, ...second.required])]
+  if (
+    isObject(first.properties) &&
+    isObject(second.properties) &&
+    hasWorkFor(first.properties, second.properties, work)
+  ) { merged.properties = mergeProperties(first.properties, second.properties) }
+  if (
+    Array.isArray(first.required) &&
+    Array.isArray(second.required) &&
+    hasWorkFor(first.required, second.required, work)
+  ) { merged.required = [...new Set([...first.required, ...second.required])] }
   return merged
 }
 

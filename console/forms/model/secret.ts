@@ -32,9 +32,23 @@ function look (value: Json, given: Array<Json | undefined>, at: Pointer, search:
   if (search.left <= 0 || schemas.some(isSecret)) {
     search.found.push(at)
   } else if (Array.isArray(value)) {
-    value.forEach((item, index) => look(item, schemas.flatMap(schema => itemSchemas(schema, index)), below(at, index), search))
+    value.forEach((item, index) =>
+      look(
+        item,
+        schemas.flatMap(schema => itemSchemas(schema, index)),
+        below(at, index),
+        search
+      )
+    )
   } else if (isObject(value)) {
-    for (const [name, member] of Object.entries(value)) look(member, search.left <= 0 ? [] : schemas.flatMap(schema => memberSchemas(schema, name, search)), below(at, name), search)
+    for (const [name, member] of Object.entries(value)) {
+      look(
+        member,
+        search.left <= 0 ? [] : schemas.flatMap(schema => memberSchemas(schema, name, search)),
+        below(at, name),
+        search
+      )
+    }
   }
 }
 
@@ -56,15 +70,25 @@ function inPlace (given: Array<Json | undefined>, search: Search): Schema[] {
   return [...all]
 }
 
-function itemSchemas ({ prefixItems, items, additionalItems, unevaluatedItems, contains }: Schema, index: number): Array<Json | undefined> {
+function itemSchemas (
+  { prefixItems, items, additionalItems, unevaluatedItems, contains }: Schema,
+  index: number
+): Array<Json | undefined> {
   const tuple = Array.isArray(prefixItems) ? prefixItems : listOf(items)
   if (index < tuple.length) return [tuple[index], contains]
   return [Array.isArray(items) ? additionalItems : items, unevaluatedItems, contains]
 }
 
-function memberSchemas ({ properties, patternProperties, additionalProperties, unevaluatedProperties }: Schema, name: string, search: Search): Array<Json | undefined> {
+function memberSchemas (
+  { properties, patternProperties, additionalProperties, unevaluatedProperties }: Schema,
+  name: string,
+  search: Search
+): Array<Json | undefined> {
   const own = isObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : []
-  const tested = Object.entries(isObject(patternProperties) ? patternProperties : {}).map(([pattern, schema]) => ({ schema, match: matches(pattern, name, search) }))
+  const tested = Object.entries(isObject(patternProperties) ? patternProperties : {}).map(([pattern, schema]) => ({
+    schema,
+    match: matches(pattern, name, search)
+  }))
   const matching = tested.filter(({ match }) => match !== false).map(({ schema }) => schema)
   const isNamed = own.length > 0 || tested.some(({ match }) => match === true)
   return isNamed ? [...own, ...matching] : [...matching, additionalProperties, unevaluatedProperties]

@@ -24,7 +24,13 @@ const MAX_RADIOS = 5
 
 /** True for a shape that several controls show, which share a legend instead of a label. */
 export function isGroup ({ kind, choices }: Shape): boolean {
-  return kind === 'object' || kind === 'array' || kind === 'choices' || kind === 'variants' || (kind === 'choice' && choices.length <= MAX_RADIOS)
+  return (
+    kind === 'object' ||
+    kind === 'array' ||
+    kind === 'choices' ||
+    kind === 'variants' ||
+    (kind === 'choice' && choices.length <= MAX_RADIOS)
+  )
 }
 
 /**
@@ -55,7 +61,13 @@ const newKnown = (root: Json): Known => ({ root, work: newWork(), shapes: new We
 
 function makeShape (given: Json | undefined, those: Known, depth: number): Shape {
   const schema = depth > MAX_NESTED ? {} : follow(given, those)
-  const shape: Shape = { kind: 'json', schema: schema === false ? {} : schema, nullable: false, choices: [], variants: [] }
+  const shape: Shape = {
+    kind: 'json',
+    schema: schema === false ? {} : schema,
+    nullable: false,
+    choices: [],
+    variants: []
+  }
   if (schema === false) return { ...shape, kind: 'nothing' }
   if (schema.$ref !== undefined) return shape
   return byEnum(shape) ?? byVariants(shape, those, depth) ?? byType(shape, those, depth)
@@ -95,10 +107,13 @@ function byConsts (shape: Shape, parts: Json[]): Shape | undefined {
     const value = isObject(part) ? part.const ?? onlyOf(part.enum) : undefined
     return isObject(part) && value !== undefined ? [choiceOf(value, part.title)] : []
   })
-  return choices.length > 0 && choices.length === parts.length ? { ...shape, kind: 'choice', ...withoutNull(choices) } : undefined
+  return choices.length > 0 && choices.length === parts.length
+    ? { ...shape, kind: 'choice', ...withoutNull(choices) }
+    : undefined
 }
 
-const onlyOf = (choices: Json | undefined): Json | undefined => listOf(choices).length === 1 ? listOf(choices)[0] : undefined
+const onlyOf = (choices: Json | undefined): Json | undefined =>
+  listOf(choices).length === 1 ? listOf(choices)[0] : undefined
 
 /** A shape of many constants, without following references; null may be one of them. */
 function byManyConsts (shape: Shape, parts: Json[]): Shape | undefined {
@@ -120,7 +135,14 @@ function byType (shape: Shape, those: Known, depth: number): Shape {
   const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? guess(schema)]
   const others: Json[] = types.filter(type => type !== 'null' && (type !== 'integer' || !types.includes('number')))
   const nullable = others.length < types.length && types.includes('null')
-  if (others.length > 1) return { ...shape, kind: 'variants', nullable, variants: others.map(type => ({ name: wordFor(type), schema: { ...schema, type } })) }
+  if (others.length > 1) {
+    return {
+      ...shape,
+      kind: 'variants',
+      nullable,
+      variants: others.map(type => ({ name: wordFor(type), schema: { ...schema, type } }))
+    }
+  }
   return { ...shape, nullable, ...byOneType(others[0] ?? 'null', schema, those, depth) }
 }
 
@@ -139,7 +161,9 @@ function byOneType (type: Json, schema: Schema, those: Known, depth: number): Pa
 function byItems (schema: Schema, those: Known, depth: number): Partial<Shape> {
   if (!isObject(schema.items) || schema.prefixItems !== undefined) return { kind: 'array' }
   const items = follow(schema.items, those)
-  if (items === false || items.type === 'array' || items.type === 'object' || items.type === 'boolean') return { kind: 'array' }
+  if (items === false || items.type === 'array' || items.type === 'object' || items.type === 'boolean') {
+    return { kind: 'array' }
+  }
   const { kind, choices, nullable } = makeShape(items, those, depth + 1)
   return kind === 'choice' && !nullable ? { kind: 'choices', choices } : { kind: 'array' }
 }
@@ -152,17 +176,23 @@ function guess (schema: Schema): string {
   return has('minimum', 'maximum', 'multipleOf', 'exclusiveMinimum', 'exclusiveMaximum') ? 'number' : 'any'
 }
 
-const choiceOf = (value: Json, label: Json | undefined): Choice => ({ value, label: textOf(label) ?? (typeof value === 'string' ? value : JSON.stringify(value)) })
+const choiceOf = (value: Json, label: Json | undefined): Choice => ({
+  value,
+  label: textOf(label) ?? (typeof value === 'string' ? value : JSON.stringify(value))
+})
 
 function withoutNull (choices: Choice[]): { choices: Choice[], nullable: boolean } {
   const others = choices.filter(({ value }) => value !== null)
-  return others.length === 0 ? { choices, nullable: false } : { choices: others, nullable: others.length < choices.length }
+  return others.length === 0
+    ? { choices, nullable: false }
+    : { choices: others, nullable: others.length < choices.length }
 }
 
 /** A field that has one value only, and that value. References are followed for a few fields. */
 function constIn ({ properties }: Schema, those: Known): string | undefined {
   const entries = Object.entries(isObject(properties) ? properties : {})
-  const words = (name: string, { const: value }: Schema): string | undefined => value === undefined ? undefined : `${name}: ${choiceOf(value, undefined).label}`
+  const words = (name: string, { const: value }: Schema): string | undefined =>
+    value === undefined ? undefined : `${name}: ${choiceOf(value, undefined).label}`
   for (const [name, property] of entries) {
     const told = isObject(property) ? words(name, property) : undefined
     if (told !== undefined) return told
@@ -193,7 +223,15 @@ function nameOf (own: Schema, merged: Schema, index: number, those: Known): stri
   return typeof type === 'string' && type !== 'any' && type !== 'object' ? wordFor(type) : `variant ${index + 1}`
 }
 
-const TYPE_WORDS = new Map<Json | undefined, string>([['string', 'text'], ['number', 'number'], ['integer', 'whole number'], ['boolean', 'true or false'], ['object', 'object'], ['array', 'list'], ['null', 'null']])
+const TYPE_WORDS = new Map<Json | undefined, string>([
+  ['string', 'text'],
+  ['number', 'number'],
+  ['integer', 'whole number'],
+  ['boolean', 'true or false'],
+  ['object', 'object'],
+  ['array', 'list'],
+  ['null', 'null']
+])
 
 /** The word of the form for a type of JSON Schema. */
 export const wordFor = (type: Json | undefined): string => TYPE_WORDS.get(type) ?? 'any JSON'

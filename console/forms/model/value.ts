@@ -15,7 +15,8 @@ export class Typed {
 /** Where in a value, as a JSON pointer: `''` is all of it, `/list/0/name` a part. */
 export type Pointer = string
 
-export const below = (at: Pointer, name: string | number): Pointer => `${at}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
+export const below = (at: Pointer, name: string | number): Pointer =>
+  `${at}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 export function namesOf (at: Pointer): string[] {
   return at.split('/').slice(1).map(name => name.replaceAll('~1', '/').replaceAll('~0', '~'))
@@ -54,7 +55,14 @@ export function print (value: Value | undefined, indent = ''): string {
   if (value instanceof Typed) return value.text
   const deeper = `${indent}  `
   if (Array.isArray(value)) return list('[', value.map(item => print(item, deeper)), ']', indent)
-  if (value instanceof Map) return list('{', [...value].map(([name, member]) => `${JSON.stringify(name)}: ${print(member, deeper)}`), '}', indent)
+  if (value instanceof Map) {
+    return list(
+      '{',
+      [...value].map(([name, member]) => `${JSON.stringify(name)}: ${print(member, deeper)}`),
+      '}',
+      indent
+    )
+  }
   return JSON.stringify(value)
 }
 

@@ -30,14 +30,23 @@ function likeness (schema: Json, given: Value | undefined, search: Search, depth
   const shape = shapeOf(schema, search.root)
   if (value === null) return shape.nullable || shape.kind === 'json' ? 0 : UNLIKE
   switch (shape.kind) {
-    case 'text': return typeof value === 'string' ? 1 : UNLIKE
-    case 'number': return typeof value === 'number' ? 1 + Number(shape.schema.type === 'integer' && Number.isInteger(value)) : UNLIKE
-    case 'choice': return choiceLikeness(shape, value, search)
-    case 'choices': case 'array': return Array.isArray(value) ? 1 : UNLIKE
-    case 'object': return value instanceof Map ? objectLikeness(shape, value, search, depth) : UNLIKE
-    case 'variants': return Math.max(...shape.variants.map(variant => likeness(variant.schema, value, search, depth + 1)))
-    case 'nothing': return UNLIKE
-    default: return 0
+    case 'text':
+      return typeof value === 'string' ? 1 : UNLIKE
+    case 'number':
+      return typeof value === 'number' ? 1 + Number(shape.schema.type === 'integer' && Number.isInteger(value)) : UNLIKE
+    case 'choice':
+      return choiceLikeness(shape, value, search)
+    case 'choices':
+    case 'array':
+      return Array.isArray(value) ? 1 : UNLIKE
+    case 'object':
+      return value instanceof Map ? objectLikeness(shape, value, search, depth) : UNLIKE
+    case 'variants':
+      return Math.max(...shape.variants.map(variant => likeness(variant.schema, value, search, depth + 1)))
+    case 'nothing':
+      return UNLIKE
+    default:
+      return 0
   }
 }
 
@@ -69,7 +78,10 @@ export function choiceIndex ({ choices }: Pick<Shape, 'choices'>, given: Value |
   if (typeof value !== 'object' || value === null) return choices.findIndex(choice => choice.value === value)
   if (!choices.some(choice => typeof choice.value === 'object')) return -1
   const text = jsonOf(value, () => toJson(value))
-  return choices.findIndex(choice => typeof choice.value === 'object' && choice.value !== null && jsonOf(choice.value, () => choice.value) === text)
+  return choices.findIndex(
+    choice =>
+      typeof choice.value === 'object' && choice.value !== null && jsonOf(choice.value, () => choice.value) === text
+  )
 }
 
 const texts = new WeakMap<object, string>()

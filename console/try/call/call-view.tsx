@@ -29,12 +29,30 @@ export function CallView ({ call, children }: { call: Call, children?: Component
       <CallHead call={call}>
         {children}
         {running
-          ? <button type='button' class='danger' onClick={() => call.cancel()}>Cancel</button>
-          : call.isRedacted !== true && <button type='button' disabled={client.value === undefined} onClick={() => repeatCall(call)}>Call again</button>}
+          ? (
+            <button type='button' class='danger' onClick={() => call.cancel()}>
+              Cancel
+            </button>
+            )
+          : (
+              call.isRedacted !== true && (
+                <button type='button' disabled={client.value === undefined} onClick={() => repeatCall(call)}>
+                  Call again
+                </button>
+              )
+            )}
       </CallHead>
-      {call.isRedacted === true && <p class='small quiet'>Values that may be secret were not kept over the reload of this page: fill them in to call again.</p>}
+      {call.isRedacted === true && (
+        <p class='small quiet'>
+          Values that may be secret were not kept over the reload of this page: fill them in to call again.
+        </p>
+      )}
       {running && <ProgressBar call={call} />}
-      {call.questions.value.map(question => <Boundary key={question.id}><QuestionView call={call} question={question} /></Boundary>)}
+      {call.questions.value.map(question => (
+        <Boundary key={question.id}>
+          <QuestionView call={call} question={question} />
+        </Boundary>
+      ))}
       <AnsweredQuestions answered={call.answered.value} />
       <LogLines call={call} />
       <OutcomeView call={call} outcome={call.outcome.value} />
@@ -67,12 +85,32 @@ export function Took ({ call }: { call: Call }) {
 
 function OutcomeView ({ call, outcome }: { call: Call, outcome: Outcome | undefined }) {
   switch (outcome?.type) {
-    case undefined: return null
-    case 'result': return <Result value={outcome.result} outputSchema={itemOf(call)?.raw.outputSchema} onOpen={uri => { location.hash = writeRoute({ view: 'try', kind: 'resource', name: uri }) }} />
-    case 'error': return <Refusal outcome={outcome} />
-    case 'cancelled': return <p class='note warn'>{outcome.declined === undefined ? 'You cancelled this call. The gateway was told to stop it.' : `The call ended here: ${outcome.declined}.`}</p>
-    case 'left-out': return <p class='note'>The result was too long to be kept over the reload of this page.</p>
-    case 'lost': return <p class='note warn'>{outcome.why}. Whether the server finished the call is not known.</p>
+    case undefined:
+      return null
+    case 'result':
+      return (
+        <Result
+          value={outcome.result}
+          outputSchema={itemOf(call)?.raw.outputSchema}
+          onOpen={uri => {
+            location.hash = writeRoute({ view: 'try', kind: 'resource', name: uri })
+          }}
+        />
+      )
+    case 'error':
+      return <Refusal outcome={outcome} />
+    case 'cancelled':
+      return (
+        <p class='note warn'>
+          {outcome.declined === undefined
+            ? 'You cancelled this call. The gateway was told to stop it.'
+            : `The call ended here: ${outcome.declined}.`}
+        </p>
+      )
+    case 'left-out':
+      return <p class='note'>The result was too long to be kept over the reload of this page.</p>
+    case 'lost':
+      return <p class='note warn'>{outcome.why}. Whether the server finished the call is not known.</p>
   }
 }
 

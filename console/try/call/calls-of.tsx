@@ -31,10 +31,29 @@ export function FoldedCall ({ call, about }: { call: Call, about?: ComponentChil
   const open = useSignal(false)
   return (
     <div class='folded'>
-      <button type='button' class='plain folded-line' aria-expanded={open.value} onClick={() => { open.value = !open.value }}>
-        <span class='quiet'><Time at={call.startedAt} /></span>{about}<span class='quiet'>Call {call.id}</span><VerdictBadge verdict={verdictOf(call.outcome.value)} /><span class='quiet'><Took call={call} /></span>
+      <button
+        type='button'
+        class='plain folded-line'
+        aria-expanded={open.value}
+        onClick={() => {
+          open.value = !open.value
+        }}
+      >
+        <span class='quiet'>
+          <Time at={call.startedAt} />
+        </span>
+        {about}
+        <span class='quiet'>Call {call.id}</span>
+        <VerdictBadge verdict={verdictOf(call.outcome.value)} />
+        <span class='quiet'>
+          <Took call={call} />
+        </span>
       </button>
-      {open.value && <Boundary><CallView call={call} /></Boundary>}
+      {open.value && (
+        <Boundary>
+          <CallView call={call} />
+        </Boundary>
+      )}
     </div>
   )
 }

@@ -26,5 +26,11 @@ export function useIntoView (box: { current: HTMLElement | null }, call: Call): 
 /** True when the focus is in another part of the page than the call and its form. */
 function hasLeft (element: HTMLElement): boolean {
   const { activeElement } = document
-  return activeElement !== null && activeElement !== document.body && activeElement.closest('article, dialog, main') !== null && element.closest('article')?.contains(activeElement) === false && !activeElement.contains(element)
+  return (
+    activeElement !== null &&
+    activeElement !== document.body &&
+    activeElement.closest('article, dialog, main') !== null &&
+    element.closest('article')?.contains(activeElement) === false &&
+    !activeElement.contains(element)
+  )
 }

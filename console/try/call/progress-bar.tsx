@@ -23,7 +23,9 @@ export function ProgressBar ({ call }: { call: Call }) {
   return (
     <div class='progress'>
       <label for={id} class='row spread small'>
-        <span>{progress?.message === undefined ? 'Waiting for the server' : <ServerText text={progress.message} />}</span>
+        <span>
+          {progress?.message === undefined ? 'Waiting for the server' : <ServerText text={progress.message} />}
+        </span>
         <span class='quiet'>{words}</span>
       </label>
       <progress id={id} max={1} {...(share === undefined ? {} : { value: share })} />

@@ -1,7 +1,12 @@
 import { isObject, type Json, type JsonObject } from '../../client/contract.js'
 
 /** A result of sampling that a person wrote. */
-export const samplingAnswer = (text: string): JsonObject => ({ role: 'assistant', model: 'a person at the Patchbay console', content: { type: 'text', text }, stopReason: 'endTurn' })
+export const samplingAnswer = (text: string): JsonObject => ({
+  role: 'assistant',
+  model: 'a person at the Patchbay console',
+  content: { type: 'text', text },
+  stopReason: 'endTurn'
+})
 
 /** The text of a message's content; a block that is no text is named. */
 export function textOfContent (content: Json | undefined): string {
@@ -21,4 +26,7 @@ export function rootsFrom (text: string): { roots: Array<{ uri: string }>, wrong
 }
 
 /** The schema of an answer. An answer is an object, so a schema of anything else is taken for one of any object. */
-export const formSchema = ({ requestedSchema }: JsonObject): JsonObject => ({ ...(isObject(requestedSchema) ? requestedSchema : {}), type: 'object' })
+export const formSchema = ({ requestedSchema }: JsonObject): JsonObject => ({
+  ...(isObject(requestedSchema) ? requestedSchema : {}),
+  type: 'object'
+})

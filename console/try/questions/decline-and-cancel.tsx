@@ -8,12 +8,22 @@ export interface QuestionProps {
 }
 
 /** The two other answers to every elicitation: no, and not now. */
-export function DeclineAndCancel ({ answer, children }: { answer: QuestionProps['answer'], children?: ComponentChildren }) {
+export function DeclineAndCancel ({
+  answer,
+  children
+}: {
+  answer: QuestionProps['answer']
+  children?: ComponentChildren
+}) {
   return (
     <div class='row'>
       {children}
-      <button type='button' onClick={() => answer({ action: 'decline' }, 'declined')}>Decline</button>
-      <button type='button' class='plain' onClick={() => answer({ action: 'cancel' }, 'cancelled')}>Cancel the question</button>
+      <button type='button' onClick={() => answer({ action: 'decline' }, 'declined')}>
+        Decline
+      </button>
+      <button type='button' class='plain' onClick={() => answer({ action: 'cancel' }, 'cancelled')}>
+        Cancel the question
+      </button>
     </div>
   )
 }

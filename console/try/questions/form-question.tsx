@@ -13,7 +13,9 @@ import { DeclineAndCancel, type QuestionProps } from './decline-and-cancel.js'
 export function FormQuestion ({ question: { params }, answer }: QuestionProps) {
   const id = useId()
   const draft = useSignal(useMemo(() => newDraft(formSchema(params)), [params]))
-  const { errors, check } = useCheck(draft.value, value => { if (isObject(value)) answer({ action: 'accept', content: value }, 'accepted') })
+  const { errors, check } = useCheck(draft.value, value => {
+    if (isObject(value)) answer({ action: 'accept', content: value }, 'accepted')
+  })
   const submit = (event: Event): void => {
     event.preventDefault()
     check()
@@ -21,8 +23,20 @@ export function FormQuestion ({ question: { params }, answer }: QuestionProps) {
   return (
     <form class='stack' onSubmit={submit} onKeyDown={submitKeys} noValidate>
       <ErrorSummary errors={errors} idPrefix={id} />
-      <SchemaForm schema={draft.value.schema} value={draft.value.value} onChange={value => { draft.value = withValue(draft.value, value) }} errors={errors} idPrefix={id} />
-      <DeclineAndCancel answer={answer}><button type='submit' class='primary'>Accept</button></DeclineAndCancel>
+      <SchemaForm
+        schema={draft.value.schema}
+        value={draft.value.value}
+        onChange={value => {
+          draft.value = withValue(draft.value, value)
+        }}
+        errors={errors}
+        idPrefix={id}
+      />
+      <DeclineAndCancel answer={answer}>
+        <button type='submit' class='primary'>
+          Accept
+        </button>
+      </DeclineAndCancel>
     </form>
   )
 }

@@ -27,7 +27,13 @@ export function QuestionView ({ call, question }: { call: Call, question: Questi
   const heading = HEADINGS[question.method]
   const { message } = question.params
   useLayoutEffect(() => keepFocus(own.current), [])
-  useEffect(() => announce(`Call ${call.id}: ${heading}${typeof message === 'string' ? `: ${beginningOf(message, MAX_SPOKEN)}` : ''}`), [])
+  useEffect(
+    () =>
+      announce(
+        `Call ${call.id}: ${heading}${typeof message === 'string' ? `: ${beginningOf(message, MAX_SPOKEN)}` : ''}`
+      ),
+    []
+  )
   return (
     <div ref={own} class='question stack' role='group' aria-labelledby={id}>
       <h3 id={id}>{heading}</h3>
@@ -39,24 +45,42 @@ export function QuestionView ({ call, question }: { call: Call, question: Questi
 
 /** A question that had the focus and goes away gives it to its call, not to the page. */
 function keepFocus (question: HTMLElement | null): () => void {
-  return () => { if (question?.contains(document.activeElement) === true) question.closest<HTMLElement>('.call')?.focus() }
+  return () => {
+    if (question?.contains(document.activeElement) === true) question.closest<HTMLElement>('.call')?.focus()
+  }
 }
 
 function Body (props: QuestionProps) {
   const { method, params } = props.question
   if (method === 'sampling/createMessage') return <SamplingQuestion {...props} />
   if (method === 'roots/list') return <RootsQuestion {...props} />
-  return params.mode === 'url' || typeof params.url === 'string' ? <UrlQuestion {...props} /> : <FormQuestion {...props} />
+  return params.mode === 'url' || typeof params.url === 'string'
+    ? (
+      <UrlQuestion {...props} />
+      )
+    : (
+      <FormQuestion {...props} />
+      )
 }
 
-const KINDS: Record<Question['method'], string> = { 'elicitation/create': 'Question', 'sampling/createMessage': 'Sampling', 'roots/list': 'Folders' }
+const KINDS: Record<Question['method'], string> = {
+  'elicitation/create': 'Question',
+  'sampling/createMessage': 'Sampling',
+  'roots/list': 'Folders'
+}
 
 export function AnsweredQuestions ({ answered }: { answered: Answered[] }) {
   if (answered.length === 0) return null
   return (
     <ol class='answered small'>
       {answered.map(({ method, message, answer, at }, index) => (
-        <li key={index}><span class='quiet'><Time at={at} /> {KINDS[method]}{message === '' ? '' : ': '}</span><ServerText text={message} /> <strong>{answer}</strong></li>
+        <li key={index}>
+          <span class='quiet'>
+            <Time at={at} /> {KINDS[method]}
+            {message === '' ? '' : ': '}
+          </span>
+          <ServerText text={message} /> <strong>{answer}</strong>
+        </li>
       ))}
     </ol>
   )

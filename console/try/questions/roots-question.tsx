@@ -17,11 +17,29 @@ export function RootsQuestion ({ question: { refuse }, answer }: QuestionProps) 
   return (
     <form class='stack' onSubmit={submit}>
       <label for={id}>Folders, one a line</label>
-      <textarea id={id} class='code' rows={3} spellcheck={false} placeholder='file:///home/me/project' value={typed.value} aria-invalid={wrong.value !== ''} aria-describedby={`${id}-wrong`} onInput={event => { typed.value = event.currentTarget.value }} />
-      <p id={`${id}-wrong`} class='error' role='alert'>{wrong.value}</p>
+      <textarea
+        id={id}
+        class='code'
+        rows={3}
+        spellcheck={false}
+        placeholder='file:///home/me/project'
+        value={typed.value}
+        aria-invalid={wrong.value !== ''}
+        aria-describedby={`${id}-wrong`}
+        onInput={event => {
+          typed.value = event.currentTarget.value
+        }}
+      />
+      <p id={`${id}-wrong`} class='error' role='alert'>
+        {wrong.value}
+      </p>
       <div class='row'>
-        <button type='submit' class='primary'>Send the folders</button>
-        <button type='button' onClick={() => refuse('the user declined to tell its folders')}>Decline</button>
+        <button type='submit' class='primary'>
+          Send the folders
+        </button>
+        <button type='button' onClick={() => refuse('the user declined to tell its folders')}>
+          Decline
+        </button>
       </div>
     </form>
   )

@@ -22,15 +22,36 @@ export function SamplingQuestion ({ question: { params, refuse }, answer }: Ques
     <form class='stack' onSubmit={submit}>
       <ol class='stack'>
         {typeof systemPrompt === 'string' && <Said who='system prompt' text={systemPrompt} />}
-        {all.slice(0, MAX_MESSAGES).map((message, index) => <Said key={index} who={roleOf(message)} text={isObject(message) ? textOfContent(message.content) : ''} />)}
+        {all.slice(0, MAX_MESSAGES).map((message, index) => (
+          <Said key={index} who={roleOf(message)} text={isObject(message) ? textOfContent(message.content) : ''} />
+        ))}
       </ol>
-      {all.length > MAX_MESSAGES && <p class='small quiet'>{(all.length - MAX_MESSAGES).toLocaleString()} more messages are not shown here; the view Messages has all of them.</p>}
+      {all.length > MAX_MESSAGES && (
+        <p class='small quiet'>
+          {(all.length - MAX_MESSAGES).toLocaleString()} more messages are not shown here; the view Messages has all of
+          them.
+        </p>
+      )}
       <label for={id}>Your answer, in place of a model</label>
-      <textarea id={id} rows={4} required value={typed.value} onInput={event => { typed.value = event.currentTarget.value }} />
-      {typeof maxTokens === 'number' && <p class='small quiet'>The server wants at most {maxTokens.toLocaleString()} tokens.</p>}
+      <textarea
+        id={id}
+        rows={4}
+        required
+        value={typed.value}
+        onInput={event => {
+          typed.value = event.currentTarget.value
+        }}
+      />
+      {typeof maxTokens === 'number' && (
+        <p class='small quiet'>The server wants at most {maxTokens.toLocaleString()} tokens.</p>
+      )}
       <div class='row'>
-        <button type='submit' class='primary'>Send the answer</button>
-        <button type='button' onClick={() => refuse('the user declined to sample')}>Decline</button>
+        <button type='submit' class='primary'>
+          Send the answer
+        </button>
+        <button type='button' onClick={() => refuse('the user declined to sample')}>
+          Decline
+        </button>
       </div>
     </form>
   )

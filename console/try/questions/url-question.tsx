@@ -13,12 +13,27 @@ export function UrlQuestion ({ question: { params }, answer }: QuestionProps) {
   }
   return (
     <>
-      <p class='url'><code><CutText text={text} /></code></p>
-      {url === undefined
-        ? <p class='note warn'>This address cannot be opened from here: only http and https addresses without a name or password are.</p>
-        : <p>This page is at <strong>{url.host}</strong>. Open it only if you know why {url.host} should ask you something.</p>}
+      <p class='url'>
+        <code>
+          <CutText text={text} />
+        </code>
+      </p>
+      {url === undefined ? (
+        <p class='note warn'>
+          This address cannot be opened from here: only http and https addresses without a name or password are.
+        </p>
+      ) : (
+        <p>
+          This page is at <strong>{url.host}</strong>. Open it only if you know why {url.host} should ask you
+          something.
+        </p>
+      )}
       <DeclineAndCancel answer={answer}>
-        {url !== undefined && <button type='button' class='primary' onClick={open}>Open {url.host}</button>}
+        {url !== undefined && (
+          <button type='button' class='primary' onClick={open}>
+            Open {url.host}
+          </button>
+        )}
         <CopyButton text={text} label='Copy the address' />
       </DeclineAndCancel>
     </>

@@ -24,15 +24,22 @@ export const filledArguments = (wanted: TextArgument[], values: ReadonlyMap<stri
   })
 
 /** All arguments but the one that is completed. */
-export const others = (args: JsonObject, name: string): JsonObject => Object.fromEntries(Object.entries(args).filter(([other]) => other !== name))
+export const others = (args: JsonObject, name: string): JsonObject =>
+  Object.fromEntries(Object.entries(args).filter(([other]) => other !== name))
 
 /** True for a schema that describes no arguments at all. */
 export function takesNothing (schema: Json | undefined): boolean {
   if (!isObject(schema)) return false
   const { properties, additionalProperties, patternProperties, ...more } = schema
-  const isEmpty = (value: Json | undefined): boolean => value === undefined || (isObject(value) && Object.keys(value).length === 0)
+  const isEmpty = (value: Json | undefined): boolean =>
+    value === undefined || (isObject(value) && Object.keys(value).length === 0)
   const shapes = ['oneOf', 'anyOf', 'allOf', '$ref', 'if']
-  return isEmpty(properties) && isEmpty(patternProperties) && !isObject(additionalProperties) && !shapes.some(shape => shape in more)
+  return (
+    isEmpty(properties) &&
+    isEmpty(patternProperties) &&
+    !isObject(additionalProperties) &&
+    !shapes.some(shape => shape in more)
+  )
 }
 
 const INVALID_PARAMS = -32602
@@ -41,7 +48,14 @@ const MAX_MESSAGE = 100_000
 
 /** The server's refusal of the arguments of a call; undefined where it ended otherwise. */
 export function refusalOf (outcome: Outcome | undefined): { message: string, data?: Json } | undefined {
-  if (outcome?.type === 'error' && outcome.code === INVALID_PARAMS) return { message: beginningOf(outcome.message, MAX_MESSAGE), ...(outcome.data === undefined ? {} : { data: outcome.data }) }
-  if (outcome?.type === 'result' && outcome.result.isError === true) return { message: beginningOf(textOfContent(outcome.result.content), MAX_MESSAGE) }
+  if (outcome?.type === 'error' && outcome.code === INVALID_PARAMS) {
+    return {
+      message: beginningOf(outcome.message, MAX_MESSAGE),
+      ...(outcome.data === undefined ? {} : { data: outcome.data })
+    }
+  }
+  if (outcome?.type === 'result' && outcome.result.isError === true) {
+    return { message: beginningOf(textOfContent(outcome.result.content), MAX_MESSAGE) }
+  }
   return undefined
 }

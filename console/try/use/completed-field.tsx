@@ -28,14 +28,41 @@ export function CompletedField ({ name, description, required, value, wrong, cha
   const ask = (typed: string): void => completer.ask(client.value, of, name, typed, others)
   return (
     <div class='field'>
-      <label for={id}><ServerText text={name} /><RequiredMark required={required} /></label>
-      {description !== undefined && <p id={`${id}-about`} class='small quiet'><CutText text={description} /></p>}
+      <label for={id}>
+        <ServerText text={name} />
+        <RequiredMark required={required} />
+      </label>
+      {description !== undefined && (
+        <p id={`${id}-about`} class='small quiet'>
+          <CutText text={description} />
+        </p>
+      )}
       <input
-        id={id} type='text' list={`${id}-values`} autocomplete='off' spellcheck={false} value={value} aria-required={required} aria-invalid={wrong !== undefined} aria-describedby={`${id}-about ${id}-wrong`}
-        onFocus={() => ask(value)} onInput={event => { change(event.currentTarget.value); ask(event.currentTarget.value) }}
+        id={id}
+        type='text'
+        list={`${id}-values`}
+        autocomplete='off'
+        spellcheck={false}
+        value={value}
+        aria-required={required}
+        aria-invalid={wrong !== undefined}
+        aria-describedby={`${id}-about ${id}-wrong`}
+        onFocus={() => ask(value)}
+        onInput={event => {
+          change(event.currentTarget.value)
+          ask(event.currentTarget.value)
+        }}
       />
-      <datalist id={`${id}-values`}>{values.value.map(found => <option key={found} value={found} />)}</datalist>
-      {wrong !== undefined && <p id={`${id}-wrong`} class='error small'>{wrong}</p>}
+      <datalist id={`${id}-values`}>
+        {values.value.map(found => (
+          <option key={found} value={found} />
+        ))}
+      </datalist>
+      {wrong !== undefined && (
+        <p id={`${id}-wrong`} class='error small'>
+          {wrong}
+        </p>
+      )}
     </div>
   )
 }

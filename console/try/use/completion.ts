@@ -21,7 +21,9 @@ export class Completer {
   ask (client: Client | undefined, ref: Reference, name: string, value: string, others: JsonObject): void {
     this.stop()
     if (client === undefined || !('completions' in client.server.capabilities)) return
-    this.#timer = setTimeout(() => { void this.#complete(client, { ref: { ...ref }, argument: { name, value }, context: { arguments: others } }) }, DEBOUNCE_MS)
+    this.#timer = setTimeout(() => {
+      void this.#complete(client, { ref: { ...ref }, argument: { name, value }, context: { arguments: others } })
+    }, DEBOUNCE_MS)
   }
 
   stop (): void {

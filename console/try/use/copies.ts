@@ -4,7 +4,11 @@ const META = 'io.modelcontextprotocol/'
 
 /** The request as one JSON-RPC message, complete for its era. */
 export function asJsonRpc (era: Era, method: string, params: JsonObject): string {
-  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: era === 'modern' ? { ...params, _meta: metaOf() } : params }, null, 2)
+  return JSON.stringify(
+    { jsonrpc: '2.0', id: 1, method, params: era === 'modern' ? { ...params, _meta: metaOf() } : params },
+    null,
+    2
+  )
 }
 
 interface CurlOptions {
@@ -19,7 +23,11 @@ interface CurlOptions {
 /** A command for a POSIX shell that makes the same call. A key is never in it: the shell takes it from a variable. */
 export function asCurl (method: string, params: JsonObject, { era, url, needsKey, inputSchema }: CurlOptions): string {
   const target = era === 'modern' ? url : url.replace(/\/mcp$/, '/message')
-  const headers = ['Content-Type: application/json', `MCP-Protocol-Version: ${REVISIONS[era]}`, ...(era === 'modern' ? modernHeaders(method, params, inputSchema) : [])]
+  const headers = [
+    'Content-Type: application/json',
+    `MCP-Protocol-Version: ${REVISIONS[era]}`,
+    ...(era === 'modern' ? modernHeaders(method, params, inputSchema) : [])
+  ]
   const lines = [
     `curl -sS ${quote(target)}`,
     ...(needsKey ? ['-H "Authorization: Bearer $PATCHBAY_KEY"'] : []),
@@ -50,8 +58,14 @@ function modernHeaders (method: string, params: JsonObject, inputSchema: Json | 
 function mirrored (schema: Json | undefined, value: Json | undefined): string[] {
   if (!isObject(schema)) return []
   const header = schema['x-mcp-header']
-  const own = typeof header === 'string' && ['string', 'number', 'boolean'].includes(typeof value) ? [`Mcp-Param-${header}: ${headerValue(String(value))}`] : []
-  const members = isObject(schema.properties) && isObject(value) ? Object.entries(schema.properties).flatMap(([name, inner]) => mirrored(inner, value[name])) : []
+  const own =
+    typeof header === 'string' && ['string', 'number', 'boolean'].includes(typeof value)
+      ? [`Mcp-Param-${header}: ${headerValue(String(value))}`]
+      : []
+  const members =
+    isObject(schema.properties) && isObject(value)
+      ? Object.entries(schema.properties).flatMap(([name, inner]) => mirrored(inner, value[name]))
+      : []
   return [...own, ...members]
 }
 

@@ -12,17 +12,24 @@ export function CopyButtons ({ request }: { request: () => CallRequest | undefin
   const url = new URL('../mcp', location.href)
   url.hash = ''
   const needsKey = loginKind.value !== 'open'
-  const write = (how: (method: string, params: JsonObject, inputSchema: JsonObject[string] | undefined) => string) => (): string => {
-    const made = request()
-    if (made === undefined) return ''
-    const { inputSchema } = itemOf(made)?.raw ?? {}
-    return how(made.method, redactSecrets(made.params, inputSchema), inputSchema)
-  }
+  const write =
+    (how: (method: string, params: JsonObject, inputSchema: JsonObject[string] | undefined) => string) =>
+      (): string => {
+        const made = request()
+        if (made === undefined) return ''
+        const { inputSchema } = itemOf(made)?.raw ?? {}
+        return how(made.method, redactSecrets(made.params, inputSchema), inputSchema)
+      }
   return (
     <details class='copies'>
       <summary>Copy as</summary>
       <div class='row'>
-        <CopyButton label='curl' text={write((method, params, inputSchema) => asCurl(method, params, { era: era.value, url: url.href, needsKey, inputSchema }))} />
+        <CopyButton
+          label='curl'
+          text={write((method, params, inputSchema) =>
+            asCurl(method, params, { era: era.value, url: url.href, needsKey, inputSchema })
+          )}
+        />
         <CopyButton label='JSON-RPC' text={write((method, params) => asJsonRpc(era.value, method, params))} />
         <CopyButton label='Client configuration' text={() => asClientConfig(url.href, needsKey)} />
       </div>

@@ -28,13 +28,28 @@ export function PromptCall ({ item }: { item: Item }) {
         {wanted.length === 0 && <p class='quiet'>This prompt takes no arguments.</p>}
         {wanted.map(({ name, description, required }) => (
           <CompletedField
-            key={name} name={name} description={description} required={required} value={values.value.get(name) ?? ''} wrong={tried.value && missing.includes(name) ? 'This argument is needed.' : undefined}
-            change={value => { values.value = new Map(values.value).set(name, value) }} of={{ type: 'ref/prompt', name: item.key }} others={others(args, name)}
+            key={name}
+            name={name}
+            description={description}
+            required={required}
+            value={values.value.get(name) ?? ''}
+            wrong={tried.value && missing.includes(name) ? 'This argument is needed.' : undefined}
+            change={value => {
+              values.value = new Map(values.value).set(name, value)
+            }}
+            of={{ type: 'ref/prompt', name: item.key }}
+            others={others(args, name)}
           />
         ))}
-        <p class='error small' role='alert'>{tried.value && missing.length > 0 ? `${missing.length === 1 ? 'One argument is' : `${missing.length} arguments are`} missing.` : ''}</p>
+        <p class='error small' role='alert'>
+          {tried.value && missing.length > 0
+            ? `${missing.length === 1 ? 'One argument is' : `${missing.length} arguments are`} missing.`
+            : ''}
+        </p>
         <div class='row spread'>
-          <button type='submit' class='primary' disabled={client.value === undefined}>Get the prompt</button>
+          <button type='submit' class='primary' disabled={client.value === undefined}>
+            Get the prompt
+          </button>
           <CopyButtons request={() => promptCall(item.key, args)} />
         </div>
       </form>

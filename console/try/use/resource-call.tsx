@@ -17,7 +17,14 @@ export function ResourceCall ({ item }: { item: Item }) {
     <>
       <div class='card row spread'>
         <div class='row'>
-          <button type='button' class='primary' disabled={client.value === undefined} onClick={() => makeCall(resourceCall(item.key))}>Read</button>
+          <button
+            type='button'
+            class='primary'
+            disabled={client.value === undefined}
+            onClick={() => makeCall(resourceCall(item.key))}
+          >
+            Read
+          </button>
           <SubscribeButton uri={item.key} />
         </div>
         <CopyButtons request={() => resourceCall(item.key)} />
@@ -31,15 +38,38 @@ export function ResourceCall ({ item }: { item: Item }) {
 export function SubscribeButton ({ uri }: { uri: string }) {
   const current = client.value
   const own = subscriptions.value.get(uri)
-  useEffect(() => { if (own?.changes !== undefined && own.changes > 0) announce('The resource has changed') }, [own?.changes])
-  if (own !== undefined) return <><button type='button' aria-pressed='true' onClick={() => unsubscribe(uri)}>Unsubscribe</button><Heard own={own} /></>
+  useEffect(() => {
+    if (own?.changes !== undefined && own.changes > 0) announce('The resource has changed')
+  }, [own?.changes])
+  if (own !== undefined) {
+    return (
+      <>
+        <button type='button' aria-pressed='true' onClick={() => unsubscribe(uri)}>
+          Unsubscribe
+        </button>
+        <Heard own={own} />
+      </>
+    )
+  }
   const declared = current?.server.capabilities.resources
   const can = isObject(declared) && declared.subscribe === true
-  return <button type='button' disabled={current === undefined || !can || uri === ''} onClick={() => { if (current !== undefined) void subscribe(current, uri) }}>Subscribe</button>
+  return (
+    <button
+      type='button'
+      disabled={current === undefined || !can || uri === ''}
+      onClick={() => {
+        if (current !== undefined) void subscribe(current, uri)
+      }}
+    >
+      Subscribe
+    </button>
+  )
 }
 
 function Heard ({ own: { state, error, changedAt, changes } }: { own: Subscription }) {
   if (state === 'failed') return <span class='error small'>Not subscribed: <CutText text={error ?? ''} /></span>
-  if (changedAt === undefined) return <span class='quiet small'>{state === 'starting' ? 'Subscribing…' : 'Subscribed; no change yet'}</span>
+  if (changedAt === undefined) {
+    return <span class='quiet small'>{state === 'starting' ? 'Subscribing…' : 'Subscribed; no change yet'}</span>
+  }
   return <span class='badge good'>changed {ago(now.value - changedAt)}{changes > 1 ? `, ${changes} times` : ''}</span>
 }

@@ -31,14 +31,29 @@ export function TemplateCall ({ item }: { item: Item }) {
       <form class='card stack' onSubmit={submit} onKeyDown={submitKeys} noValidate aria-label='Variables'>
         {wanted.map(({ name, required }) => (
           <CompletedField
-            key={name} name={name} required={required} value={values.value.get(name) ?? ''} wrong={tried.value && missing.includes(name) ? 'This variable is needed.' : undefined}
-            change={value => { values.value = new Map(values.value).set(name, value) }} of={{ type: 'ref/resource', uri: item.key }} others={others(args, name)}
+            key={name}
+            name={name}
+            required={required}
+            value={values.value.get(name) ?? ''}
+            wrong={tried.value && missing.includes(name) ? 'This variable is needed.' : undefined}
+            change={value => {
+              values.value = new Map(values.value).set(name, value)
+            }}
+            of={{ type: 'ref/resource', uri: item.key }}
+            others={others(args, name)}
           />
         ))}
-        <p class='small'><span class='quiet'>URI</span> <code><ServerText text={uri} /></code></p>
+        <p class='small'>
+          <span class='quiet'>URI</span>{' '}
+          <code>
+            <ServerText text={uri} />
+          </code>
+        </p>
         <div class='row spread'>
           <div class='row'>
-            <button type='submit' class='primary' disabled={client.value === undefined}>Read</button>
+            <button type='submit' class='primary' disabled={client.value === undefined}>
+              Read
+            </button>
             {missing.length === 0 && <SubscribeButton uri={uri} />}
           </div>
           <CopyButtons request={request} />

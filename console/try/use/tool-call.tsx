@@ -32,14 +32,32 @@ export function ToolCall ({ item }: { item: Item }) {
       <form class='card stack' onSubmit={submit} onKeyDown={submitKeys} noValidate aria-label='Arguments'>
         {takesNothing(item.raw.inputSchema) && <p class='quiet'>This tool takes no arguments.</p>}
         <Fold when={takesNothing(item.raw.inputSchema)}>
-          <DraftEditor draft={draft.value} onChange={changed => { draft.value = changed }} errors={errors.length > 0 ? errors : refused} idPrefix={id} />
+          <DraftEditor
+            draft={draft.value}
+            onChange={changed => {
+              draft.value = changed
+            }}
+            errors={errors.length > 0 ? errors : refused}
+            idPrefix={id}
+          />
         </Fold>
         <div class='row spread'>
           <div class='row'>
-            <button type='submit' class='primary' aria-keyshortcuts='Control+Enter' disabled={client.value === undefined}>Call</button>
-            {errors.length > 0 && value !== undefined && <button type='button' disabled={client.value === undefined} onClick={() => call(value)}>Call anyway</button>}
+            <button
+              type='submit'
+              class='primary'
+              aria-keyshortcuts='Control+Enter'
+              disabled={client.value === undefined}
+            >
+              Call
+            </button>
+            {errors.length > 0 && value !== undefined && (
+              <button type='button' disabled={client.value === undefined} onClick={() => call(value)}>
+                Call anyway
+              </button>
+            )}
           </div>
-          <CopyButtons request={() => value === undefined ? undefined : toolCall(item, value)} />
+          <CopyButtons request={() => (value === undefined ? undefined : toolCall(item, value))} />
         </div>
       </form>
       <CallsOf kind='tool' name={item.key} />
@@ -60,6 +78,8 @@ function useRefusal (item: Item, draft: Draft): ReturnType<typeof refusalErrors>
   return useMemo(() => {
     const refusal = refusalOf(outcome)
     const { value } = readDraft(draft)
-    return refusal === undefined || JSON.stringify(value) !== sent ? [] : refusalErrors(draft, refusal.message, refusal.data)
+    return refusal === undefined || JSON.stringify(value) !== sent
+      ? []
+      : refusalErrors(draft, refusal.message, refusal.data)
   }, [outcome, draft, sent])
 }

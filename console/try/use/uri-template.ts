@@ -25,7 +25,9 @@ interface TemplateVariable { name: string, required: boolean }
 export function variablesOf (template: string): TemplateVariable[] {
   const found = new Map<string, TemplateVariable>()
   for (const [, symbol = '', list = ''] of template.matchAll(EXPRESSION)) {
-    for (const { name } of parse(list)) if (!found.has(name)) found.set(name, { name, required: symbol === '' || symbol === '+' })
+    for (const { name } of parse(list)) {
+      if (!found.has(name)) found.set(name, { name, required: symbol === '' || symbol === '+' })
+    }
   }
   return [...found.values()]
 }
@@ -57,7 +59,15 @@ function parse (list: string): Variable[] {
 const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, '\uFFFD')
 
 /** RFC 3986 leaves these out of what `encodeURIComponent` encodes. */
-const encodeAll = (text: string): string => encodeURIComponent(wellFormed(text)).replace(/[!'()*]/g, character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+const encodeAll = (text: string): string =>
+  encodeURIComponent(wellFormed(text)).replace(
+    /[!'()*]/g,
+    character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+  )
 
 /** Reserved characters stay, and so does what is encoded already. */
-const encodeReserved = (text: string): string => encodeURI(wellFormed(text)).replace(/%25([0-9A-Fa-f]{2})/g, '%$1').replace(/%5B/g, '[').replace(/%5D/g, ']')
+const encodeReserved = (text: string): string =>
+  encodeURI(wellFormed(text))
+    .replace(/%25([0-9A-Fa-f]{2})/g, '%$1')
+    .replace(/%5B/g, '[')
+    .replace(/%5D/g, ']')

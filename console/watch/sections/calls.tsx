@@ -31,12 +31,36 @@ export function CallsSection ({ feed }: SectionProps) {
     read.value = undefined
   }
   return (
-    <Section title='Calls' aside={`${count(rows.length + newer)} of the last ${count(feed.calls.value.length)}, newest first`}>
+    <Section
+      title='Calls'
+      aside={`${count(rows.length + newer)} of the last ${count(feed.calls.value.length)}, newest first`}
+    >
       <Filters filter={filter} newer={newer} follow={follow} />
-      <div ref={list} class='watch-scroll' role='region' aria-label='Calls that have ended' tabIndex={0} onScroll={look} onFocusIn={look} onFocusOut={() => setTimeout(look)}>
-        <ol class='watch-rows'>{first.map(call => <Row key={call.number} call={call} />)}</ol>
+      <div
+        ref={list}
+        class='watch-scroll'
+        role='region'
+        aria-label='Calls that have ended'
+        tabIndex={0}
+        onScroll={look}
+        onFocusIn={look}
+        onFocusOut={() => setTimeout(look)}
+      >
+        <ol class='watch-rows'>
+          {first.map(call => (
+            <Row key={call.number} call={call} />
+          ))}
+        </ol>
         {button}
-        {rows.length === 0 ? <p class='quiet'>{newer > 0 || feed.calls.value.length > 0 ? 'None of the calls fits.' : 'No call has ended since the gateway started.'}</p> : null}
+        {rows.length === 0
+          ? (
+            <p class='quiet'>
+              {newer > 0 || feed.calls.value.length > 0
+                ? 'None of the calls fits.'
+                : 'No call has ended since the gateway started.'}
+            </p>
+            )
+          : null}
       </div>
     </Section>
   )
@@ -46,16 +70,37 @@ function Filters ({ filter, newer, follow }: { filter: Signal<CallFilter>, newer
   const change = (part: Partial<CallFilter>): void => { filter.value = { ...filter.value, ...part } }
   return (
     <div class='row watch-filters'>
-      <label>Filter <input type='search' placeholder='tool, client, caller…' value={filter.value.text} onInput={event => change({ text: event.currentTarget.value })} /></label>
+      <label>
+        Filter{' '}
+        <input
+          type='search'
+          placeholder='tool, client, caller…'
+          value={filter.value.text}
+          onInput={event => change({ text: event.currentTarget.value })}
+        />
+      </label>
       <label>
         <span>Outcome</span>
         <select value={filter.value.outcome} onChange={event => change({ outcome: event.currentTarget.value })}>
           <option value=''>all</option>
-          {OUTCOMES.map(outcome => <option key={outcome} value={outcome}>{outcome}</option>)}
+          {OUTCOMES.map(outcome => (
+            <option key={outcome} value={outcome}>
+              {outcome}
+            </option>
+          ))}
         </select>
       </label>
-      <label class='row'><input type='checkbox' checked={filter.value.hideOwn} onChange={event => change({ hideOwn: event.currentTarget.checked })} /> Hide calls of this page</label>
-      <button type='button' class={newer > 0 ? 'primary' : ''} aria-disabled={newer === 0} onClick={follow}>{newer > 0 ? `${counted(newer, 'new call')}: show` : 'Newest are shown'}</button>
+      <label class='row'>
+        <input
+          type='checkbox'
+          checked={filter.value.hideOwn}
+          onChange={event => change({ hideOwn: event.currentTarget.checked })}
+        />{' '}
+        Hide calls of this page
+      </label>
+      <button type='button' class={newer > 0 ? 'primary' : ''} aria-disabled={newer === 0} onClick={follow}>
+        {newer > 0 ? `${counted(newer, 'new call')}: show` : 'Newest are shown'}
+      </button>
     </div>
   )
 }
@@ -69,8 +114,12 @@ class Row extends Component<{ call: CallRow }> {
   override render ({ call }: { call: CallRow }) {
     return (
       <li class={call.own === true ? 'watch-row own' : 'watch-row'}>
-        <span class='quiet'><Time at={call.at} /></span>
-        <span class={isError(call.outcome) ? 'badge bad' : call.outcome === 'ok' ? 'badge good' : 'badge'}><ServerText text={outcomeWords(call.outcome, call.code)} /></span>
+        <span class='quiet'>
+          <Time at={call.at} />
+        </span>
+        <span class={isError(call.outcome) ? 'badge bad' : call.outcome === 'ok' ? 'badge good' : 'badge'}>
+          <ServerText text={outcomeWords(call.outcome, call.code)} />
+        </span>
         <SubjectNames {...call} />
         <span class='watch-number'>{duration(call.ms)}</span>
         <CallerNames {...call} />

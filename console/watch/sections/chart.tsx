@@ -37,12 +37,19 @@ export function Chart ({ title, lines, end, words, none, log = false }: ChartPro
       <ul class='watch-legend small'>
         {last.map(({ name, text }, index) => (
           <li key={name}>
-            <svg width='28' height='10' aria-hidden='true'><path class={`watch-line watch-line-${index + 1}`} d='M1 5H27' /></svg>
-            {' '}{name} <strong>{text}</strong>
+            <svg width='28' height='10' aria-hidden='true'>
+              <path class={`watch-line watch-line-${index + 1}`} d='M1 5H27' />
+            </svg>{' '}
+            {name} <strong>{text}</strong>
           </li>
         ))}
       </ul>
-      <Drawing label={`${title}: ${last.map(({ name, text }) => `${name} ${text}`).join(', ')}`} lines={lines} words={words} log={log} />
+      <Drawing
+        label={`${title}: ${last.map(({ name, text }) => `${name} ${text}`).join(', ')}`}
+        lines={lines}
+        words={words}
+        log={log}
+      />
       <Values title={title} lines={lines} end={end} words={words} none={none} />
     </figure>
   )
@@ -61,12 +68,28 @@ function Drawing ({ label, lines, words, log }: Pick<ChartProps, 'lines' | 'word
         <g transform={`translate(${LEFT} ${TOP})`}>
           {marks.map(mark => {
             const y = box.height - heightOf(mark) * box.height
-            return <g key={mark}><path class='watch-grid' d={`M0 ${y}H${box.width}`} /><text x='-8' y={y} dominant-baseline='middle' text-anchor='end'>{words(mark)}</text></g>
+            return (
+              <g key={mark}>
+                <path class='watch-grid' d={`M0 ${y}H${box.width}`} />
+                <text x='-8' y={y} dominant-baseline='middle' text-anchor='end'>
+                  {words(mark)}
+                </text>
+              </g>
+            )
           })}
           {times.map((ago, index) => (
-            <text key={ago} x={box.width - ago / Math.max(1, seconds) * box.width} y={box.height + 16} text-anchor={index === 0 ? 'start' : ago === 0 ? 'end' : 'middle'}>{markWords(ago)}</text>
+            <text
+              key={ago}
+              x={box.width - (ago / Math.max(1, seconds)) * box.width}
+              y={box.height + 16}
+              text-anchor={index === 0 ? 'start' : ago === 0 ? 'end' : 'middle'}
+            >
+              {markWords(ago)}
+            </text>
           ))}
-          {lines.map(({ name, values }, index) => <path key={name} class={`watch-line watch-line-${index + 1}`} d={linePath(values, heightOf, box)} />)}
+          {lines.map(({ name, values }, index) => (
+            <path key={name} class={`watch-line watch-line-${index + 1}`} d={linePath(values, heightOf, box)} />
+          ))}
         </g>
       </svg>
     </div>
@@ -76,7 +99,9 @@ function Drawing ({ label, lines, words, log }: Pick<ChartProps, 'lines' | 'word
 /** The table is made when it is opened and then stays as it is, so that it can be read. */
 function Values ({ title, lines, end, words, none }: ChartProps) {
   const taken = useSignal<{ lines: Line[], end: number } | undefined>(undefined)
-  const toggle = (event: Event): void => { taken.value = (event.currentTarget as HTMLDetailsElement).open ? { lines, end } : undefined }
+  const toggle = (event: Event): void => {
+    taken.value = (event.currentTarget as HTMLDetailsElement).open ? { lines, end } : undefined
+  }
   return (
     <details onToggle={toggle}>
       <summary class='small'>Values as a table</summary>
@@ -91,12 +116,23 @@ function ValuesTable ({ title, lines, end, words, none }: ChartProps) {
     <div class='watch-scroll' role='region' aria-label={`Values: ${title}`} tabIndex={0}>
       <table>
         <caption class='quiet small'>Each second up to {clock(end)}. Close and open this for newer values.</caption>
-        <thead><tr><th scope='col'>Time</th>{lines.map(({ name }) => <th key={name} scope='col'>{name}</th>)}</tr></thead>
+        <thead>
+          <tr>
+            <th scope='col'>Time</th>
+            {lines.map(({ name }) => (
+              <th key={name} scope='col'>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
         <tbody>
           {Array.from({ length }, (_, index) => length - 1 - index).map(index => (
             <tr key={index}>
               <th scope='row'>{clock(end - (length - index) * 1000)}</th>
-              {lines.map(({ name, values }) => <td key={name}>{wordsOf(values[index], words, none)}</td>)}
+              {lines.map(({ name, values }) => (
+                <td key={name}>{wordsOf(values[index], words, none)}</td>
+              ))}
             </tr>
           ))}
         </tbody>
@@ -105,7 +141,8 @@ function ValuesTable ({ title, lines, end, words, none }: ChartProps) {
   )
 }
 
-const wordsOf = (value: number | undefined, words: ChartProps['words'], none: string): string => value === undefined ? none : words(value)
+const wordsOf = (value: number | undefined, words: ChartProps['words'], none: string): string =>
+  value === undefined ? none : words(value)
 
 /** The width of an element in pixels, as it is now. */
 function useWidth () {

@@ -22,12 +22,28 @@ export function Charts ({ feed, now }: SectionProps) {
     return { end: shown.from + shown.length * 1000, seconds: fill(seconds, shown) }
   })
   const { end, seconds } = drawn.value
-  const line = (name: string, value: (second: Second) => number | undefined) => ({ name, values: seconds.map(second => second === undefined ? undefined : value(second)) })
+  const line = (name: string, value: (second: Second) => number | undefined) => ({
+    name,
+    values: seconds.map(second => (second === undefined ? undefined : value(second)))
+  })
   const latency = (part: 'p50' | 'p95' | 'p99') => line(part, second => second.calls === 0 ? undefined : second[part])
   return (
     <section class='watch-pair' aria-label='Charts'>
-      <Chart title='Calls a second' lines={[line('calls', second => second.calls), line('errors', second => second.errors)]} end={end} words={rate} none='not known' />
-      <Chart title='Time that calls take' lines={[latency('p50'), latency('p95'), latency('p99')]} end={end} words={duration} none='no calls' log />
+      <Chart
+        title='Calls a second'
+        lines={[line('calls', second => second.calls), line('errors', second => second.errors)]}
+        end={end}
+        words={rate}
+        none='not known'
+      />
+      <Chart
+        title='Time that calls take'
+        lines={[latency('p50'), latency('p95'), latency('p99')]}
+        end={end}
+        words={duration}
+        none='no calls'
+        log
+      />
     </section>
   )
 }

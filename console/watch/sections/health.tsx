@@ -9,10 +9,21 @@ import type { SectionProps } from './section.js'
 export function HealthSection ({ feed, now }: SectionProps) {
   const health = feed.health.value
   const words = healthWords(health)
-  useAnnounced(health === undefined ? undefined : `${words}${health.reason === undefined ? '' : `. Reason: ${health.reason}`}`)
+  useAnnounced(
+    health === undefined ? undefined : `${words}${health.reason === undefined ? '' : `. Reason: ${health.reason}`}`
+  )
   return (
     <section class={`note watch-health ${toneOf(health)}`} aria-label='Health'>
-      <p><strong>{words}</strong>{health?.reason === undefined ? null : <>. Reason: <ServerText text={health.reason} /></>}</p>
+      <p>
+        <strong>{words}</strong>
+        {health?.reason === undefined
+          ? null
+          : (
+            <>
+              . Reason: <ServerText text={health.reason} />
+            </>
+            )}
+      </p>
       <Gateway feed={feed} now={now} />
     </section>
   )

@@ -10,10 +10,24 @@ export function InFlightSection ({ feed, now }: SectionProps) {
   const { total, rows } = feed.inFlight.value
   const { first, button } = useFirstRows(rows)
   return (
-    <Section title='In flight' aside={total > rows.length ? `the ${count(rows.length)} oldest of ${count(total)}` : count(total)}>
+    <Section
+      title='In flight'
+      aside={total > rows.length ? `the ${count(rows.length)} oldest of ${count(total)}` : count(total)}
+    >
       {rows.length === 0
-        ? <p class='quiet'>No call is in flight.</p>
-        : <Scroll label='Calls in flight'><ul class='watch-rows'>{first.map(call => <Row key={call.key} call={call} now={now.value} />)}</ul>{button}</Scroll>}
+        ? (
+          <p class='quiet'>No call is in flight.</p>
+          )
+        : (
+          <Scroll label='Calls in flight'>
+            <ul class='watch-rows'>
+              {first.map(call => (
+                <Row key={call.key} call={call} now={now.value} />
+              ))}
+            </ul>
+            {button}
+          </Scroll>
+          )}
     </Section>
   )
 }

@@ -8,14 +8,37 @@ export function SubjectNames (subject: Subject) {
   const target = targetOf(subject)
   return (
     <span class='watch-subject'>
-      {target === undefined ? null : <><strong><ServerText text={target} /></strong>{' '}</>}
-      <span class={target === undefined ? undefined : 'quiet'}>{method === undefined ? 'unknown method' : <ServerText text={method} />}</span>
-      {upstream === undefined ? null : <span class='quiet'> at <ServerText text={upstream} /></span>}
+      {target === undefined
+        ? null
+        : (
+          <>
+            <strong>
+              <ServerText text={target} />
+            </strong>{' '}
+          </>
+          )}
+      <span class={target === undefined ? undefined : 'quiet'}>
+        {method === undefined ? 'unknown method' : <ServerText text={method} />}
+      </span>
+      {upstream === undefined
+        ? null
+        : (
+          <span class='quiet'>
+            {' '}
+            at <ServerText text={upstream} />
+          </span>
+          )}
     </span>
   )
 }
 
-interface Caller { principal?: string | undefined, client?: string | undefined, transport: string, revision?: string | undefined, own?: true | undefined }
+interface Caller {
+  principal?: string | undefined
+  client?: string | undefined
+  transport: string
+  revision?: string | undefined
+  own?: true | undefined
+}
 
 /** Who calls, from where: principal, client, transport and revision, as far as they are known. */
 export function CallerNames ({ principal, client, transport, revision, own }: Caller) {

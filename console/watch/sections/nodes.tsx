@@ -6,9 +6,20 @@ export function NodesSection ({ feed }: SectionProps) {
   const nodes = feed.nodes.value
   return (
     <Section title='Node'>
-      <p class='quiet'>{nodes.length === 0 ? 'This gateway shares its store with no other.' : 'Others may share its store; this page shows what this one does.'}</p>
+      <p class='quiet'>
+        {nodes.length === 0
+          ? 'This gateway shares its store with no other.'
+          : 'Others may share its store; this page shows what this one does.'}
+      </p>
       <ul class='watch-rows'>
-        {nodes.map(({ id, self }) => <li key={id}><code><ServerText text={id} /></code> {self ? <span class='badge good'>this one</span> : null}</li>)}
+        {nodes.map(({ id, self }) => (
+          <li key={id}>
+            <code>
+              <ServerText text={id} />
+            </code>{' '}
+            {self ? <span class='badge good'>this one</span> : null}
+          </li>
+        ))}
       </ul>
     </Section>
   )

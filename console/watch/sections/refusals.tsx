@@ -14,8 +14,13 @@ export function RefusalsSection ({ feed, now }: SectionProps) {
       <ul class='watch-rows'>
         {refusals.map(refusal => (
           <li key={`${refusal.reason} ${refusal.status}`} class='row spread'>
-            <span><ServerText text={refusalWords(refusal)} />{refusal.status === undefined ? null : <span class='quiet small'> status {refusal.status}</span>}</span>
-            <span class='small'><strong>{counted(refusal.count, 'time')}</strong>, last {ago(now.value - refusal.last)}</span>
+            <span>
+              <ServerText text={refusalWords(refusal)} />
+              {refusal.status === undefined ? null : <span class='quiet small'> status {refusal.status}</span>}
+            </span>
+            <span class='small'>
+              <strong>{counted(refusal.count, 'time')}</strong>, last {ago(now.value - refusal.last)}
+            </span>
           </li>
         ))}
       </ul>

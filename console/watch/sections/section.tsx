@@ -42,7 +42,21 @@ export function useFirstRows<T> (rows: readonly T[]) {
   const hidden = !all.value && rows.length > FIRST
   return {
     first: hidden ? rows.slice(0, FIRST) : rows,
-    button: hidden ? <button type='button' class='plain' onClick={() => { all.value = true }}>Show all {count(rows.length)}</button> : null,
-    fold: () => { all.value = false }
+    button: hidden
+      ? (
+        <button
+          type='button'
+          class='plain'
+          onClick={() => {
+            all.value = true
+          }}
+        >
+          Show all {count(rows.length)}
+        </button>
+        )
+      : null,
+    fold: () => {
+      all.value = false
+    }
   }
 }

@@ -11,7 +11,11 @@ export function UpstreamsSection ({ feed, now }: SectionProps) {
   return (
     <Section title='Upstreams' aside={upstreams.length === 0 ? undefined : counted(upstreams.length, 'server')}>
       {upstreams.length === 0 ? <p class='quiet'>No upstream server is configured.</p> : null}
-      <ul class='watch-rows'>{upstreams.map(upstream => <Row key={upstream.alias} upstream={upstream} now={now.value} />)}</ul>
+      <ul class='watch-rows'>
+        {upstreams.map(upstream => (
+          <Row key={upstream.alias} upstream={upstream} now={now.value} />
+        ))}
+      </ul>
     </Section>
   )
 }
@@ -21,9 +25,14 @@ function Row ({ upstream, now }: { upstream: UpstreamRow, now: number }) {
   return (
     <li class='watch-upstream'>
       <p class='row'>
-        <strong><ServerText text={alias} /></strong>
+        <strong>
+          <ServerText text={alias} />
+        </strong>
         <StateBadge state={state} />
-        <span class='quiet small'>{since === undefined ? null : `for ${span(now - since)}`}{tools === undefined ? null : `${since === undefined ? '' : ', '}${counted(tools, 'tool')}`}</span>
+        <span class='quiet small'>
+          {since === undefined ? null : `for ${span(now - since)}`}
+          {tools === undefined ? null : `${since === undefined ? '' : ', '}${counted(tools, 'tool')}`}
+        </span>
       </p>
       <ServerState server={upstream} now={now} />
     </li>

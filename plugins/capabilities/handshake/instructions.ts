@@ -33,4 +33,5 @@ export class Instructions {
 }
 
 /** True for a caller that may see what has these scopes. */
-export const maySee = (identity: Identity, { scopes }: Pick<Section, 'scopes'>): boolean => grants(identity, scopes ?? DEFAULT_SCOPES)
+export const maySee = (identity: Identity, { scopes }: Pick<Section, 'scopes'>): boolean =>
+  grants(identity, scopes ?? DEFAULT_SCOPES)

@@ -81,7 +81,8 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
   let findUnlisted: FindUnlisted = () => undefined
   for (const source of [fixed, templates]) mcp.announce(source, LIST_CHANGED, of => of === view)
   mcp.announce({ onChange: listener => listeners.add(listener) }, LIST_CHANGED, of => of === view)
-  const isAllowed = (call: Call, resource: Resource): boolean => scopes.allows(call, 'resources', resource.uri, resource)
+  const isAllowed = (call: Call, resource: Resource): boolean =>
+    scopes.allows(call, 'resources', resource.uri, resource)
 
   return {
     resources,
@@ -118,28 +119,46 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
     if ((listed !== undefined && !isByTemplateOfUpstream(listed)) || uri.length > maxUri) return listed
     const resource = findUnlisted(uri, call, listed?.resource)
     if (resource === undefined) return listed
-    return { resource: resource.guessed === true ? withScopes(resource, resources, call, scopes) : resource, variables: {} }
+    return {
+      resource: resource.guessed === true ? withScopes(resource, resources, call, scopes) : resource,
+      variables: {}
+    }
   }
 
   function updated (uri: string, mayKnow: MayKnow = () => true): void {
-    for (const peer of subscribers.of(uri)) if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
+    for (const peer of subscribers.of(uri)) {
+      if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
+    }
     subscriptions.updated(uri, mayKnow, view)
   }
 }
 
-async function startWatch ({ watch, relayWatch }: Resource, uri: string, changed: () => void, identity: Identity): Promise<(() => void) | undefined> {
+async function startWatch (
+  { watch, relayWatch }: Resource,
+  uri: string,
+  changed: () => void,
+  identity: Identity
+): Promise<(() => void) | undefined> {
   if (relayWatch !== undefined) return await relayWatch(uri, changed, identity)
   return watch === undefined ? () => {} : await watch(uri, changed)
 }
 
-const isByTemplateOfUpstream = ({ resource: { upstream, template } }: FoundResource): boolean => upstream !== undefined && template !== undefined
+const isByTemplateOfUpstream = ({ resource: { upstream, template } }: FoundResource): boolean =>
+  upstream !== undefined && template !== undefined
 
 /**
  * A URI that a client made up may be another spelling of one that it may not read, so it needs the scopes of all that
  * is listed.
  */
-function withScopes (resource: Resource, { fixed, templates }: ResourceSet, call: Call, scopes: Mcp['scopes']): Resource {
+function withScopes (
+  resource: Resource,
+  { fixed, templates }: ResourceSet,
+  call: Call,
+  scopes: Mcp['scopes']
+): Resource {
   const all = call.identity.scopes === 'all' ? [] : [...fixed.values(), ...templates.values()]
   const hidden = all.find(listed => !scopes.allows(call, 'resources', listed.uri, listed))
-  return hidden === undefined ? resource : { ...resource, scopes: scopes.target('resources', hidden.uri, hidden).scopes }
+  return hidden === undefined
+    ? resource
+    : { ...resource, scopes: scopes.target('resources', hidden.uri, hidden).scopes }
 }

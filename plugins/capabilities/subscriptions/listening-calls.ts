@@ -21,13 +21,17 @@ export class ListeningCalls {
 
   /** Notifies the calls that asked for a list. */
   listChanged (method: string, audience: Audience): void {
-    for (const [call, { methods }] of this.#calls) if (methods.has(method) && audience(call.principal, call.peer.view)) notify(call, method, {})
+    for (const [call, { methods }] of this.#calls) {
+      if (methods.has(method) && audience(call.principal, call.peer.view)) notify(call, method, {})
+    }
   }
 
   /** Notifies the calls that asked for a resource. */
   notifyUpdate (uri: string, audience: Audience): void {
     for (const [call, { uris }] of this.#calls) {
-      if (uris.has(uri) && audience(call.principal, call.peer.view)) notify(call, 'notifications/resources/updated', { uri })
+      if (uris.has(uri) && audience(call.principal, call.peer.view)) {
+        notify(call, 'notifications/resources/updated', { uri })
+      }
     }
   }
 }

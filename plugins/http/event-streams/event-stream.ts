@@ -73,7 +73,9 @@ export class EventStream {
     const { socket, httpVersionMajor } = this.#raw.req
     this.end()
     // A client that is no longer there would not close the socket, and Node.js would keep it as an idle one.
-    if (httpVersionMajor === 1 && socket instanceof Socket && !this.#closed) this.#raw.once('finish', () => socket.destroySoon())
+    if (httpVersionMajor === 1 && socket instanceof Socket && !this.#closed) {
+      this.#raw.once('finish', () => socket.destroySoon())
+    }
   }
 
   /** True while more waits to be written than the limit. */
@@ -87,7 +89,10 @@ export class EventStream {
     this.onDisconnected()
   }
 
-  /** The client has disconnected. The callback runs in a microtask, because this may be found out while the stream is opened or written to. */
+  /**
+   * The client has disconnected. The callback runs in a microtask, because this may be found out while the stream is
+   * opened or written to.
+   */
   onDisconnected (): void {
     if (this.#closed) return
     this.#ended = this.#closed = true

@@ -26,13 +26,42 @@ export interface AuditLine {
   correlation: string | undefined
 }
 
-/** The line for people, in one sentence: `tools/call calculate ok 2.0 ms (ada, http)`, `tools/call git__log at git ok 8.1 ms (ada, http)`. */
-// Written for every call: `toFixed`, and a check of the whole sentence, would make it three times as slow. The name of a local tool is plain.
-export function callSentence ({ principal, transport, method, tool, resource, prompt, unknown, upstream, outcome, code, ms }: AuditLine): string {
-  const what = tool === undefined || upstream !== undefined ? oneLine(nameOf(method, tool ?? resource ?? prompt ?? unknown), MAX_NAME) + placeOf(upstream) : method + ' ' + tool
+/**
+ * The line for people, in one sentence: `tools/call calculate ok 2.0 ms (ada, http)`, `tools/call git__log at git ok
+ * 8.1 ms (ada, http)`.
+ */
+// Written for every call: `toFixed`, and a check of the whole sentence, would make it three times as slow. The name of
+// a local tool is plain.
+export function callSentence ({
+  principal,
+  transport,
+  method,
+  tool,
+  resource,
+  prompt,
+  unknown,
+  upstream,
+  outcome,
+  code,
+  ms
+}: AuditLine): string {
+  const what =
+    tool === undefined || upstream !== undefined
+      ? oneLine(nameOf(method, tool ?? resource ?? prompt ?? unknown), MAX_NAME) + placeOf(upstream)
+      : method + ' ' + tool
   const how = outcome === 'error' ? ' error ' + code + ' ' : ' ' + outcome + ' '
   const tenths = Math.round(ms * 10)
-  return what + how + Math.floor(tenths / 10) + '.' + tenths % 10 + ' ms (' + (principal === undefined ? '' : oneLine(shortName(principal), MAX_NAME) + ', ') + transport + ')'
+  return (
+    what +
+    how +
+    Math.floor(tenths / 10) +
+    '.' +
+    (tenths % 10) +
+    ' ms (' +
+    (principal === undefined ? '' : oneLine(shortName(principal), MAX_NAME) + ', ') +
+    transport +
+    ')'
+  )
 }
 
 function nameOf (method = 'unknown method', target: string | undefined): string {

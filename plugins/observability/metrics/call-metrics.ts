@@ -30,10 +30,15 @@ export class CallMetrics {
 
   record (call: Call, ended: CallOutcome): void {
     const subject = subjectOf(call)
-    const target = subject.tool === undefined ? this.#ofMethod(methodOf(call, ended, subject) ?? OTHER) : this.#ofTool(call.method, subject.tool)
+    const target =
+      subject.tool === undefined
+        ? this.#ofMethod(methodOf(call, ended, subject) ?? OTHER)
+        : this.#ofTool(call.method, subject.tool)
     const outcome = outcomeOf(call, ended)
     target.counter(call.peer.transport, call.revision.version, outcome).add()
-    target.histogram(errorType(outcome, ended.code)).observe(call.response.ms / 1_000, call.trace?.flags === '01' ? call.trace.traceId : undefined)
+    target
+      .histogram(errorType(outcome, ended.code))
+      .observe(call.response.ms / 1_000, call.trace?.flags === '01' ? call.trace.traceId : undefined)
   }
 
   #ofMethod (name: string): TargetSeries {
@@ -107,4 +112,5 @@ function errorType (outcome: string, code: number | undefined): string | undefin
 }
 
 /** A code of ours or of MCP; an upstream server may send any other. */
-export const codeLabel = (code: number | undefined): string => code !== undefined && KNOWN_CODES.has(code) ? String(code) : OTHER
+export const codeLabel = (code: number | undefined): string =>
+  code !== undefined && KNOWN_CODES.has(code) ? String(code) : OTHER

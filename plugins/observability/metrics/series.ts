@@ -1,8 +1,20 @@
-/** One value of a metric; `suffix` follows the name of the metric, `labels` are in the form of the text formats, without braces. */
-export interface Sample { readonly suffix: string, readonly labels: string, readonly value: number, readonly exemplar?: Exemplar | undefined }
+/**
+ * One value of a metric; `suffix` follows the name of the metric, `labels` are in the form of the text formats, without
+ * braces.
+ */
+export interface Sample {
+  readonly suffix: string
+  readonly labels: string
+  readonly value: number
+  readonly exemplar?: Exemplar | undefined
+}
 
 /** A value that was observed, and the trace in which it was. */
-export interface Exemplar { readonly traceId: string, readonly value: number, /** In seconds since 1970. */ readonly at: number }
+export interface Exemplar {
+  readonly traceId: string
+  readonly value: number
+  /** In seconds since 1970. */ readonly at: number
+}
 
 /** A metric and all its series. */
 export interface Metric {
@@ -14,7 +26,10 @@ export interface Metric {
 
 type LabelValues = ReadonlyArray<string | undefined>
 
-/** The series of one metric by their labels. Those who count often keep the series they got, so that no label is looked at again. */
+/**
+ * The series of one metric by their labels. Those who count often keep the series they got, so that no label is looked
+ * at again.
+ */
 class SeriesByLabels<S> {
   readonly #names: readonly string[]
   readonly #create: (labels: string) => S
@@ -121,18 +136,27 @@ export class Histogram implements Metric {
 }
 
 /** A metric whose values are read when it is asked for. */
-export function gauge (name: string, help: string, labels: readonly string[], read: () => Iterable<readonly [number, ...Array<string | undefined>]>): Metric {
+export function gauge (
+  name: string,
+  help: string,
+  labels: readonly string[],
+  read: () => Iterable<readonly [number, ...Array<string | undefined>]>
+): Metric {
   return {
     name,
     help,
     type: 'gauge',
-    samples: () => [...read()].map(([value, ...values]) => ({ suffix: '', labels: formatLabels(labels, values), value }))
+    samples: () =>
+      [...read()].map(([value, ...values]) => ({ suffix: '', labels: formatLabels(labels, values), value }))
   }
 }
 
 /** `a="1",b="2"`, without those that are undefined. */
 export function formatLabels (names: readonly string[], values: LabelValues): string {
-  return names.flatMap((name, index) => values[index] === undefined ? [] : [`${name}="${escape(values[index])}"`]).join(',')
+  return names
+    .flatMap((name, index) => (values[index] === undefined ? [] : [`${name}="${escape(values[index])}"`]))
+    .join(',')
 }
 
-const escape = (text: string): string => /[\\"\n]/.test(text) ? text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n') : text
+const escape = (text: string): string =>
+  /[\\"\n]/.test(text) ? text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n') : text

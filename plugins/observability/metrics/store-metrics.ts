@@ -4,9 +4,23 @@ import { Counter, gauge, Histogram, type HistogramSeries, type Metric } from './
 
 /** Metrics of the store, and of messages that nodes send each other through it. */
 export class StoreMetrics {
-  readonly #durations = new Histogram('patchbay_store_duration_seconds', 'How long operations of the store took.', ['op', 'kind'], STORE_BOUNDS)
-  readonly #appended = new Counter('patchbay_events_appended_total', 'Events that were stored for clients with sessions.')
-  readonly #replayed = new Counter('patchbay_events_replayed_total', 'Stored events that were read again for a client that connected.')
+  readonly #durations = new Histogram(
+    'patchbay_store_duration_seconds',
+    'How long operations of the store took.',
+    ['op', 'kind'],
+    STORE_BOUNDS
+  )
+
+  readonly #appended = new Counter(
+    'patchbay_events_appended_total',
+    'Events that were stored for clients with sessions.'
+  )
+
+  readonly #replayed = new Counter(
+    'patchbay_events_replayed_total',
+    'Stored events that were read again for a client that connected.'
+  )
+
   readonly #messages = new Counter('patchbay_node_messages_total', 'Messages to other nodes.', ['kind', 'outcome'])
 
   constructor () {
@@ -34,7 +48,9 @@ export class StoreMetrics {
   }
 
   metricsOf (store: Store): Metric[] {
-    const up = gauge('patchbay_store_up', 'Whether the latest write of the store succeeded.', ['kind'], () => [[store.failure === undefined ? 1 : 0, store.kind]])
+    const up = gauge('patchbay_store_up', 'Whether the latest write of the store succeeded.', ['kind'], () => [
+      [store.failure === undefined ? 1 : 0, store.kind]
+    ])
     return [this.#durations, up, this.#appended, this.#replayed, this.#messages]
   }
 }

@@ -9,7 +9,8 @@ export const FORMATS = {
 export type Format = keyof typeof FORMATS
 
 /** The format that an `Accept` header asks for: OpenMetrics where it is named, else Prometheus' own. */
-export const formatFor = (accept: string | undefined): Format => accept?.includes('application/openmetrics-text') === true ? 'openMetrics' : 'prometheus'
+export const formatFor = (accept: string | undefined): Format =>
+  accept?.includes('application/openmetrics-text') === true ? 'openMetrics' : 'prometheus'
 
 /** All metrics as text. */
 export function writeMetrics (metrics: Iterable<Metric>, format: Format): string {
@@ -29,7 +30,8 @@ function writeMetric (metric: Metric, format: Format): string {
   return text
 }
 
-const writeExemplar = ({ traceId, value, at }: Exemplar): string => ` # {trace_id="${traceId}"} ${writeNumber(value)} ${at.toFixed(3)}`
+const writeExemplar = ({ traceId, value, at }: Exemplar): string =>
+  ` # {trace_id="${traceId}"} ${writeNumber(value)} ${at.toFixed(3)}`
 
 function writeNumber (value: number): string {
   if (Number.isFinite(value)) return String(value)

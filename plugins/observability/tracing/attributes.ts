@@ -8,13 +8,21 @@ export function spanName (method: string, { tool, prompt }: TracedSubject): stri
 
 /** The attributes that a span begins with, by which a sampler may choose. */
 export function firstAttributes (method: string, { tool, prompt }: TracedSubject): Attributes {
-  if (tool !== undefined) return { 'mcp.method.name': method, 'gen_ai.tool.name': tool, 'gen_ai.operation.name': 'execute_tool' }
-  return prompt === undefined ? { 'mcp.method.name': method } : { 'mcp.method.name': method, 'gen_ai.prompt.name': prompt }
+  if (tool !== undefined) {
+    return { 'mcp.method.name': method, 'gen_ai.tool.name': tool, 'gen_ai.operation.name': 'execute_tool' }
+  }
+  return prompt === undefined
+    ? { 'mcp.method.name': method }
+    : { 'mcp.method.name': method, 'gen_ai.prompt.name': prompt }
 }
 
 /** How a message travels, and in which revision. */
 export function networkAttributes (transport: string, version: string): Attributes {
   if (transport === 'stdio') return { 'mcp.protocol.version': version, 'network.transport': 'pipe' }
   if (transport === 'memory') return { 'mcp.protocol.version': version }
-  return { 'mcp.protocol.version': version, 'network.transport': 'tcp', 'network.protocol.name': transport === 'websocket' ? 'websocket' : 'http' }
+  return {
+    'mcp.protocol.version': version,
+    'network.transport': 'tcp',
+    'network.protocol.name': transport === 'websocket' ? 'websocket' : 'http'
+  }
 }

@@ -1,4 +1,15 @@
-import { context, INVALID_TRACEID, SpanKind, trace, type Attributes, type Context, type Span, type SpanContext, type SpanOptions, type Tracer } from '@opentelemetry/api'
+import {
+  context,
+  INVALID_TRACEID,
+  SpanKind,
+  trace,
+  type Attributes,
+  type Context,
+  type Span,
+  type SpanContext,
+  type SpanOptions,
+  type Tracer
+} from '@opentelemetry/api'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import { OTHER, subjectOf } from '../../../protocol/dispatch/call-facts.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
@@ -61,7 +72,15 @@ class CallSpan implements CallTrace {
   /** The subject that the span began with. */
   readonly #subject: TracedSubject
 
-  constructor (tracer: Tracer, call: Call, method: string, span: Span, ids: SpanContext, current: Context, subject: TracedSubject) {
+  constructor (
+    tracer: Tracer,
+    call: Call,
+    method: string,
+    span: Span,
+    ids: SpanContext,
+    current: Context,
+    subject: TracedSubject
+  ) {
     this.#tracer = tracer
     this.#method = method
     this.#subject = subject
@@ -84,22 +103,34 @@ class CallSpan implements CallTrace {
     return flagsOf(this.#ids.traceFlags)
   }
 
-  run<T> (work: () => T): T {
+  run<T>(work: () => T): T {
     return runIn(this.#context, work)
   }
 
   startQuestion (method: string, params: object | undefined): RequestTrace | undefined {
     // A question of an upstream names a span of the upstream as its parent, where that goes on with this trace.
     const asked = parentIn((params as { _meta?: Params } | undefined)?._meta ?? {})
-    const parent = asked?.traceId === this.#ids.traceId ? new SpanInContext(this.#context, trace.wrapSpanContext(asked)) : this.#context
-    return startRequest(this.#tracer, parent, { method, params, subject: NONE, transport: this.#transport, version: this.#version })
+    const parent =
+      asked?.traceId === this.#ids.traceId
+        ? new SpanInContext(this.#context, trace.wrapSpanContext(asked))
+        : this.#context
+    return startRequest(this.#tracer, parent, {
+      method,
+      params,
+      subject: NONE,
+      transport: this.#transport,
+      version: this.#version
+    })
   }
 
   startRelayed (request: TracedRequest): RequestTrace | undefined {
     return startRequest(this.#tracer, this.#context, request)
   }
 
-  end ({ outcome, code }: { readonly outcome: string, readonly code?: number | undefined }, subject: TracedSubject): void {
+  end (
+    { outcome, code }: { readonly outcome: string; readonly code?: number | undefined },
+    subject: TracedSubject
+  ): void {
     if (subject !== this.#subject && isRecording(this.#span)) this.#nameAgain(subject)
     endSpan(this.#span, callFailure(outcome, code))
   }

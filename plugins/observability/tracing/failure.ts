@@ -14,7 +14,10 @@ export interface Failure {
 /** The codes that servers give a meaning. */
 const SERVER_ERRORS = { from: -32099, to: -32000 }
 
-/** How a call failed that was answered; undefined for one that did not. A span counts as failed for faults of this side alone. */
+/**
+ * How a call failed that was answered; undefined for one that did not. A span counts as failed for faults of this side
+ * alone.
+ */
 export function callFailure (outcome: string, code: number | undefined): Failure | undefined {
   if (outcome === 'failed') return { type: 'tool_error', code: undefined, isFault: false }
   if (code === undefined) return undefined
@@ -32,6 +35,9 @@ export function resultFailure (result: unknown): Failure | undefined {
 export function errorFailure (rejected: unknown): Failure | undefined {
   const error = failureOf(rejected)
   if (error === undefined) return undefined
-  const code = typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number' ? String(error.code) : undefined
+  const code =
+    typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number'
+      ? String(error.code)
+      : undefined
   return { type: code ?? OTHER, code, isFault: true }
 }

@@ -17,12 +17,17 @@ interface Provider {
 }
 
 /** `version` is that of the gateway; `isServed` tells the methods that clients can call from other text. */
-export function openTracing (version: string, isSdkRegistered: () => boolean, isServed: (method: string) => boolean): Tracing {
+export function openTracing (
+  version: string,
+  isSdkRegistered: () => boolean,
+  isServed: (method: string) => boolean
+): Tracing {
   let tracer: Tracer | undefined
   return {
     begin: call => {
       try {
-        // A tracer that is taken before the SDK is registered never makes a span: the SDK may have another copy of the API.
+        // A tracer that is taken before the SDK is registered never makes a span: the SDK may have another copy of the
+        // API.
         if (tracer === undefined && isSdkRegistered()) tracer = trace.getTracer('mcp-patchbay', version)
         return tracer === undefined ? undefined : beginCall(tracer, call, isServed(call.method))
       } catch {

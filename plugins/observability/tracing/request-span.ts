@@ -8,9 +8,17 @@ import { SpanInContext } from './span-in-context.js'
 import { withParent } from './trace-parent.js'
 
 /** Begins the span of a request to a client or an upstream; undefined where there can be none. */
-export function startRequest (tracer: Tracer, parent: Context, { method, params, subject, transport, version }: TracedRequest): RequestTrace | undefined {
+export function startRequest (
+  tracer: Tracer,
+  parent: Context,
+  { method, params, subject, transport, version }: TracedRequest
+): RequestTrace | undefined {
   try {
-    const span = tracer.startSpan(spanName(method, subject), { kind: SpanKind.CLIENT, attributes: firstAttributes(method, subject) }, parent)
+    const span = tracer.startSpan(
+      spanName(method, subject),
+      { kind: SpanKind.CLIENT, attributes: firstAttributes(method, subject) },
+      parent
+    )
     return endOnThrow(span, () => {
       const ids = span.spanContext()
       if (ids.traceId === INVALID_TRACEID) return undefined

@@ -3,7 +3,10 @@ import { createContextKey, type Context, type Span } from '@opentelemetry/api'
 /** Under which all copies of the OpenTelemetry API keep the current span. */
 const SPAN = createContextKey('OpenTelemetry Context Key SPAN')
 
-/** A context with a current span. The API's own copies a map and makes three functions for each, of which a call needs one or two. */
+/**
+ * A context with a current span. The API's own copies a map and makes three functions for each, of which a call needs
+ * one or two.
+ */
 export class SpanInContext implements Context {
   readonly #outer: Context
   readonly #span: Span

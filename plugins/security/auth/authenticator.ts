@@ -42,27 +42,37 @@ export class Authenticator {
       throw httpErrors.noIdentity(this.#challenge)
     }
     if ('credential' in shown) return this.#authority.recognise(shown.credential)
-    if ('malformed' in shown) throw this.#countWrong(address, httpErrors.credentialMalformed(shown.malformed, this.#challenge))
-    if (shown.none !== undefined) throw this.#countWrong(address, httpErrors.credentialIgnored(shown.none, this.#challenge, shown.reason))
+    if ('malformed' in shown) {
+      throw this.#countWrong(address, httpErrors.credentialMalformed(shown.malformed, this.#challenge))
+    }
+    if (shown.none !== undefined) {
+      throw this.#countWrong(address, httpErrors.credentialIgnored(shown.none, this.#challenge, shown.reason))
+    }
     if (isPublic) return UNAUTHENTICATED
     throw httpErrors.noCredential(this.#challenge)
   }
 
   /** Makes the HTTP error that the client gets for an error of `identify`. */
   toHttpError (error: unknown, address: string): Error {
-    if (error instanceof CredentialRefused) return this.#countWrong(address, httpErrors.credentialRefused(error.message, this.#challenge, error))
+    if (error instanceof CredentialRefused) {
+      return this.#countWrong(address, httpErrors.credentialRefused(error.message, this.#challenge, error))
+    }
     if (error instanceof CredentialUnknowable) return httpErrors.credentialUnverifiable(error.message)
     return error as Error
   }
 
   #redeem (ticket: string, address: string): Identity | Promise<Identity> {
     const redeemed = this.#tickets.redeem(ticket)
-    return redeemed instanceof Promise ? redeemed.then(identity => this.#check(identity, address)) : this.#check(redeemed, address)
+    return redeemed instanceof Promise
+      ? redeemed.then(identity => this.#check(identity, address))
+      : this.#check(redeemed, address)
   }
 
   // A ticket ends with the credential that it was issued to.
   #check (identity: Identity | undefined, address: string): Identity {
-    if (identity === undefined || hasExpired(identity)) throw this.#countWrong(address, httpErrors.ticketRefused(this.#challenge))
+    if (identity === undefined || hasExpired(identity)) {
+      throw this.#countWrong(address, httpErrors.ticketRefused(this.#challenge))
+    }
     return identity
   }
 

@@ -33,7 +33,10 @@ export class SharedTickets implements TicketBook {
     const ticket = owner + randomBytes(32).toString('base64url')
     const expires = Math.min(Date.now() + this.#lifetime, identity.expires ?? Infinity)
     try {
-      await this.#values.put(spaceOf(ticket), keyOf(ticket), this.#identities.carry(identity), { expires, max: MAX_PER_OWNER })
+      await this.#values.put(spaceOf(ticket), keyOf(ticket), this.#identities.carry(identity), {
+        expires,
+        max: MAX_PER_OWNER
+      })
     } catch (error) {
       if (isFull(error)) return undefined
       throw httpErrors.ticketsUnavailable((error as Error).message)

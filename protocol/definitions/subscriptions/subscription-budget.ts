@@ -22,8 +22,12 @@ export class SubscriptionBudget {
     const used = this.#used.get(peer) ?? UNUSED
     const count = uris.length
     const text = uris.reduce((sum, { length }) => sum + length, 0)
-    if (count > 0 && count + used.count + peer.subscriptions.size > maxSubscriptions) throw errors.tooManySubscriptions(maxSubscriptions)
-    if (text > 0 && text + used.text + peer.subscriptionTextLength > maxSubscriptionText) throw errors.tooLongSubscriptions(maxSubscriptionText)
+    if (count > 0 && count + used.count + peer.subscriptions.size > maxSubscriptions) {
+      throw errors.tooManySubscriptions(maxSubscriptions)
+    }
+    if (text > 0 && text + used.text + peer.subscriptionTextLength > maxSubscriptionText) {
+      throw errors.tooLongSubscriptions(maxSubscriptionText)
+    }
     this.#used.set(peer, { count: used.count + count, text: used.text + text })
     return () => {
       const now = this.#used.get(peer) ?? UNUSED

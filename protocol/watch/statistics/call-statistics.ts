@@ -24,7 +24,12 @@ export class CallCounts {
   /** The counts by bucket, without those that are 0. */
   take (): CountedSlot {
     if (this.calls === 0) return NO_CALLS
-    const slot = { errors: this.errors, buckets: [...this.#counts.keys()].flatMap(bucket => this.#counts[bucket] === 0 ? [] : [[bucket, this.#counts[bucket] ?? 0] as const]) }
+    const slot = {
+      errors: this.errors,
+      buckets: [...this.#counts.keys()].flatMap(bucket =>
+        this.#counts[bucket] === 0 ? [] : [[bucket, this.#counts[bucket] ?? 0] as const]
+      )
+    }
     this.#counts.fill(0)
     this.calls = this.errors = 0
     return slot
@@ -41,7 +46,10 @@ export class CallCounts {
 }
 
 /** Counts of one part of a window. */
-export interface CountedSlot { readonly errors: number, readonly buckets: ReadonlyArray<readonly [bucket: number, count: number]> }
+export interface CountedSlot {
+  readonly errors: number
+  readonly buckets: ReadonlyArray<readonly [bucket: number, count: number]>
+}
 
 const NO_CALLS: CountedSlot = { errors: 0, buckets: [] }
 
@@ -67,6 +75,8 @@ export class SlidingCounts {
   /** Ends the slot of that number; the oldest that counts from now on is `oldest`. */
   endSlot (number: number, oldest: number): void {
     if (this.#now.calls > 0) this.#past.push({ number, ...this.#now.take() })
-    while (this.#past[0] !== undefined && this.#past[0].number < oldest) this.#all.subtract(this.#past.shift() as CountedSlot)
+    while (this.#past[0] !== undefined && this.#past[0].number < oldest) {
+      this.#all.subtract(this.#past.shift() as CountedSlot)
+    }
   }
 }

@@ -1,4 +1,7 @@
-/** How many buckets there are between a value and its double, as a power of two: eight, so that each is at most 12.5 % wide. */
+/**
+ * How many buckets there are between a value and its double, as a power of two: eight, so that each is at most 12.5 %
+ * wide.
+ */
 const BITS = 3
 const PER_DOUBLING = 2 ** BITS
 /** The width of the first buckets. With milliseconds, the last one ends at 35 minutes. */
@@ -8,7 +11,10 @@ const MOST = 2 ** 31 - 1
 
 export const BUCKETS = (31 - BITS + 1) * PER_DOUBLING
 
-/** The number of the bucket of a value; the last one is for all beyond. In integers, because a logarithm costs more than all else that is counted for a call. */
+/**
+ * The number of the bucket of a value; the last one is for all beyond. In integers, because a logarithm costs more than
+ * all else that is counted for a call.
+ */
 export function bucketOf (value: number): number {
   const widths = value > 0 ? Math.min(MOST, value / FIRST) | 0 : 0
   const shift = Math.max(0, 31 - BITS - Math.clz32(widths))

@@ -9,7 +9,10 @@ const SLOT = 5
 const MAX_NAMES = 1_000
 const OTHERS = 'others'
 
-/** How many calls there are, how many fail and how long they take: in each of the last 300 seconds, and in the last five minutes by name and in all. */
+/**
+ * How many calls there are, how many fail and how long they take: in each of the last 300 seconds, and in the last five
+ * minutes by name and in all.
+ */
 export class Rates {
   readonly #second = new CallCounts()
   readonly #all = new SlidingCounts()
@@ -58,7 +61,9 @@ export class Rates {
 
   /** The most called first. */
   get byName (): ToolStats[] {
-    return [...this.#named].map(([name, counts]) => ({ name, ...counts.statistics })).sort((one, other) => other.calls - one.calls)
+    return [...this.#named]
+      .map(([name, counts]) => ({ name, ...counts.statistics }))
+      .sort((one, other) => other.calls - one.calls)
   }
 
   #complete (second: number, next: number): void {

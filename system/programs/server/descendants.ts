@@ -40,7 +40,12 @@ export function signalStray (stray: Stray, signal: NodeJS.Signals): void {
 
 function childrenOf (pid: number): number[] {
   try {
-    return readdirSync(`/proc/${pid}/task`).flatMap(thread => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(text => text !== '').map(Number))
+    return readdirSync(`/proc/${pid}/task`).flatMap(thread =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')
+        .split(' ')
+        .filter(text => text !== '')
+        .map(Number)
+    )
   } catch {
     // It has ended, or the kernel was built without this list.
     return []
@@ -52,7 +57,12 @@ function read (pid: number): Stray & { isDead: boolean } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return { pid, group: Number(fields[2]), startedAt: fields[19] ?? '', isDead: fields[0] === 'Z' || fields[0] === 'X' }
+    return {
+      pid,
+      group: Number(fields[2]),
+      startedAt: fields[19] ?? '',
+      isDead: fields[0] === 'Z' || fields[0] === 'X'
+    }
   } catch {
     return undefined
   }

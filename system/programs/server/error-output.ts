@@ -54,5 +54,8 @@ export class ErrorOutput {
 }
 
 function linesOf (text: string): string[] {
-  return stripVTControlCharacters(text).split(/[\r\n]+/).filter(line => line.trim() !== '').map(line => oneLine(line.replaceAll('\t', ' '), MAX_LINE))
+  return stripVTControlCharacters(text)
+    .split(/[\r\n]+/)
+    .filter(line => line.trim() !== '')
+    .map(line => oneLine(line.replaceAll('\t', ' '), MAX_LINE))
 }

@@ -76,7 +76,9 @@ export class ServerProcess {
   async #end (): Promise<string> {
     const closed = new Promise<void>(resolve => { this.#child.once('close', () => resolve()) })
     const reason = await new Promise<string>(resolve => {
-      this.#child.once('exit', (code, signal) => resolve(signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`))
+      this.#child.once('exit', (code, signal) =>
+        resolve(signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`)
+      )
     })
     // A program that ended by itself has no time left for what it started.
     if (this.#stopping === undefined) this.#signal('SIGKILL')

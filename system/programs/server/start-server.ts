@@ -37,7 +37,11 @@ export async function startServer (program: ServerProgram): Promise<ServerProces
   return new ServerProcess(child, pid, program.stopStep)
 }
 
-function spawnDetached ({ args, env, cwd }: ServerProgram, path: string, prefix: string[]): ChildProcessWithoutNullStreams {
+function spawnDetached (
+  { args, env, cwd }: ServerProgram,
+  path: string,
+  prefix: string[]
+): ChildProcessWithoutNullStreams {
   // Node.js passes this variable on unless it is set here.
   const common = { cwd, env: { NODE_V8_COVERAGE: undefined, ...env }, shell: false, detached: true, windowsHide: true }
   if (process.platform === 'win32') {
@@ -75,7 +79,9 @@ async function trySetpriv (): Promise<string[]> {
   const prefix = [path, '--pdeathsig', 'KILL', '--']
   return await new Promise(resolve => {
     // The one of BusyBox does not know the option.
-    execFile(path, [...prefix.slice(1), path, '--version'], { timeout: 5_000 }, error => resolve(error === null ? prefix : []))
+    execFile(path, [...prefix.slice(1), path, '--version'], { timeout: 5_000 }, error =>
+      resolve(error === null ? prefix : [])
+    )
   })
 }
 
@@ -86,7 +92,11 @@ const SPECIAL = /[()\][%!^"`<>&|;, *?]/g
  * How Node.js starts a program on Windows: scripts such as npx.cmd run in the shell only, with arguments that it must
  * not interpret.
  */
-export function windowsCommand (path: string, args: readonly string[], shell = 'cmd.exe'): { path: string, args: string[], windowsVerbatimArguments: boolean } {
+export function windowsCommand (
+  path: string,
+  args: readonly string[],
+  shell = 'cmd.exe'
+): { path: string; args: string[]; windowsVerbatimArguments: boolean } {
   if (!/\.(cmd|bat)$/i.test(path)) return { path, args: [...args], windowsVerbatimArguments: false }
   // The scripts that npm makes pass their arguments through the shell once more.
   const times = /[\\/](node_modules[\\/]\.bin|nodejs|npm)[\\/][^\\/]+$/i.test(path) ? 2 : 1

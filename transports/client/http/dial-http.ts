@@ -17,11 +17,20 @@ export function dialHttp (address: UrlAddress, options: HttpDialOptions): Dial {
 }
 
 /** The client for the origin of a URL, the path there, and the configured headers. */
-export async function openClient ({ url, headers }: UrlAddress, options: HttpClientOptions): Promise<{ client: HttpClient, path: string, headers: string[] }> {
+export async function openClient (
+  { url, headers }: UrlAddress,
+  options: HttpClientOptions
+): Promise<{ client: HttpClient; path: string; headers: string[] }> {
   if (!URL.canParse(url)) throw new Error('its URL cannot be read; correct "url" of this server')
   const target = new URL(url)
-  if (target.protocol !== 'http:' && target.protocol !== 'https:') throw new Error('its URL does not begin with http: or https:; correct "url" of this server')
+  if (target.protocol !== 'http:' && target.protocol !== 'https:') {
+    throw new Error('its URL does not begin with http: or https:; correct "url" of this server')
+  }
   const configured = configuredHeaders(target, headers)
   const { Pool } = await import('undici')
-  return { client: new HttpClient(Pool, target.origin, options), path: target.pathname + target.search, headers: configured }
+  return {
+    client: new HttpClient(Pool, target.origin, options),
+    path: target.pathname + target.search,
+    headers: configured
+  }
 }

@@ -4,7 +4,10 @@ import { QueueShares } from '../queue-shares.js'
 import { SocketShares } from './socket-shares.js'
 
 export interface HttpClientOptions {
-  /** The most connections for requests; answers, notifications and streams have some of their own, so that they never wait for a call. */
+  /**
+   * The most connections for requests; answers, notifications and streams have some of their own, so that they never
+   * wait for a call.
+   */
   readonly connections: number
   /** The most bytes of requests that wait for a connection. One caller has at most half of what the others leave. */
   readonly maxQueue: number
@@ -27,32 +30,62 @@ export class HttpClient {
   readonly #waitingControl: QueueShares
   readonly #shares: SocketShares
 
-  constructor (Pool: new (origin: string, options: Pool.Options) => Pool, origin: string, { connections, maxQueue }: HttpClientOptions) {
+  constructor (
+    Pool: new (origin: string, options: Pool.Options) => Pool,
+    origin: string,
+    { connections, maxQueue }: HttpClientOptions
+  ) {
     this.origin = origin
     this.#waitingCalls = new QueueShares(maxQueue)
     this.#waitingControl = new QueueShares(maxQueue)
     this.#shares = new SocketShares(connections)
     // The deadlines of calls bound how long a reply may take.
-    const options = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: MAX_HEADERS, connect: { timeout: CONNECT_TIMEOUT } }
+    const options = {
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: MAX_HEADERS,
+      connect: { timeout: CONNECT_TIMEOUT }
+    }
     this.#calls = new Pool(origin, { ...options, connections })
     this.#control = new Pool(origin, { ...options, connections: CONTROL_CONNECTIONS })
     this.#streams = new Pool(origin, { ...options, connections })
   }
 
-  /** Sends a request whose reply may take any time; one of a caller waits while the caller has its share of the connections. Undefined when too much of the caller waits already. */
+  /**
+   * Sends a request whose reply may take any time; one of a caller waits while the caller has its share of the
+   * connections. Undefined when too much of the caller waits already.
+   */
   call (request: HttpRequest, receiver: ReplyReceiver, caller: string | undefined): HttpExchange | undefined {
     const size = this.#waitingCalls.enter(caller, sizeOf(request))
     if (size === undefined) return undefined
-    const exchange = new HttpExchange(this.#calls, this.origin, request, receiver, new Place(this.#waitingCalls, caller, size, this.#shares))
+    const exchange = new HttpExchange(
+      this.#calls,
+      this.origin,
+      request,
+      receiver,
+      new Place(this.#waitingCalls, caller, size, this.#shares)
+    )
     if (caller === undefined) return exchange.start()
     this.#shares.begin(caller, exchange)
     return exchange
   }
 
-  /** Sends what must not wait for calls: notifications, answers, the end of a session. Undefined when too much of it waits already for this caller. */
+  /**
+   * Sends what must not wait for calls: notifications, answers, the end of a session. Undefined when too much of it
+   * waits already for this caller.
+   */
   control (request: HttpRequest, receiver: ReplyReceiver, caller?: string): HttpExchange | undefined {
     const size = this.#waitingControl.enter(caller, sizeOf(request))
-    return size === undefined ? undefined : new HttpExchange(this.#control, this.origin, request, receiver, new Place(this.#waitingControl, caller, size)).start()
+    return size === undefined
+      ? undefined
+      : new HttpExchange(
+        this.#control,
+        this.origin,
+        request,
+        receiver,
+        new Place(this.#waitingControl, caller, size)
+      ).start()
   }
 
   /** Opens an event stream. */

@@ -37,7 +37,10 @@ const MAX_REDIRECTS = 3
 /** The most replies with a status below 200 that may come before the answer. */
 const MAX_INFORMATIONAL = 100
 
-/** One HTTP request and its reply. Redirects are followed to the same origin only: headers of the configuration must not reach another. */
+/**
+ * One HTTP request and its reply. Redirects are followed to the same origin only: headers of the configuration must not
+ * reach another.
+ */
 export class HttpExchange {
   readonly #dispatcher: Dispatcher
   readonly #origin: string
@@ -51,7 +54,13 @@ export class HttpExchange {
   #isStarted = false
   #isFinished = false
 
-  constructor (dispatcher: Dispatcher, origin: string, request: HttpRequest, receiver: ReplyReceiver, observer?: ExchangeObserver) {
+  constructor (
+    dispatcher: Dispatcher,
+    origin: string,
+    request: HttpRequest,
+    receiver: ReplyReceiver,
+    observer?: ExchangeObserver
+  ) {
     this.#dispatcher = dispatcher
     this.#origin = origin
     this.#request = request
@@ -63,7 +72,10 @@ export class HttpExchange {
   start (): this {
     const { method, headers, body = null, timeout = 0 } = this.#request
     this.#attempt = new Attempt(this)
-    this.#dispatcher.dispatch({ path: this.#path, method, headers, body, headersTimeout: timeout, bodyTimeout: timeout }, this.#attempt)
+    this.#dispatcher.dispatch(
+      { path: this.#path, method, headers, body, headersTimeout: timeout, bodyTimeout: timeout },
+      this.#attempt
+    )
     return this
   }
 
@@ -96,8 +108,9 @@ export class HttpExchange {
     const encoding = headers['content-encoding']
     if (status === 304) this.fail('it answered with status 304, as if the answer were known already')
     else if (status >= 300 && status <= 399) this.#redirect(status, headers.location)
-    else if (encoding !== undefined && encoding !== 'identity') this.fail('its answer is compressed, which was not asked for')
-    else this.#receiver.onHead(status, headers, this.#path)
+    else if (encoding !== undefined && encoding !== 'identity') {
+      this.fail('its answer is compressed, which was not asked for')
+    } else this.#receiver.onHead(status, headers, this.#path)
   }
 
   onData (chunk: Buffer): void {
@@ -117,11 +130,19 @@ export class HttpExchange {
   }
 
   #redirect (status: number, location: string | undefined): void {
-    const to = location !== undefined && URL.canParse(location, this.#origin + this.#path) ? new URL(location, this.#origin + this.#path) : undefined
-    if ((status !== 307 && status !== 308) || to === undefined) this.fail(`it answered with a redirect (status ${status}) that cannot be followed; configure the final URL`)
-    else if (to.origin !== this.#origin) this.fail('it redirects to another origin, which is not followed, because configured headers would go there; configure the final URL')
-    else if (++this.#redirects > MAX_REDIRECTS) this.fail(`it redirects more than ${MAX_REDIRECTS} times; configure the final URL`)
-    else {
+    const to =
+      location !== undefined && URL.canParse(location, this.#origin + this.#path)
+        ? new URL(location, this.#origin + this.#path)
+        : undefined
+    if ((status !== 307 && status !== 308) || to === undefined) {
+      this.fail(`it answered with a redirect (status ${status}) that cannot be followed; configure the final URL`)
+    } else if (to.origin !== this.#origin) {
+      this.fail(
+        'it redirects to another origin, which is not followed, because configured headers would go there; configure the final URL'
+      )
+    } else if (++this.#redirects > MAX_REDIRECTS) {
+      this.fail(`it redirects more than ${MAX_REDIRECTS} times; configure the final URL`)
+    } else {
       this.#path = to.pathname + to.search
       this.#attempt?.drop()
       this.start()
@@ -169,7 +190,9 @@ class Attempt implements Dispatcher.DispatchHandler {
   onResponseStart (_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isDropped) return
     if (status >= 200) this.#exchange.onHead(status, headers)
-    else if (++this.#informational > MAX_INFORMATIONAL) this.#exchange.fail('it sent too many interim replies before its answer')
+    else if (++this.#informational > MAX_INFORMATIONAL) {
+      this.#exchange.fail('it sent too many interim replies before its answer')
+    }
   }
 
   onResponseData (_controller: Dispatcher.DispatchController, chunk: Buffer): void {

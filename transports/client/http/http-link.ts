@@ -12,7 +12,14 @@ import { UnaskedMessages } from '../unasked-messages.js'
 import { describeStatus, hasAuthorization } from './reply-status.js'
 import { RequestChannel, type RequestHost } from './request-channel.js'
 
-const COMMON = ['content-type', 'application/json', 'accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
+const COMMON = [
+  'content-type',
+  'application/json',
+  'accept',
+  'application/json, text/event-stream',
+  'accept-encoding',
+  'identity'
+]
 /** How long the answer to a notification may take, in milliseconds. */
 const CONTROL_TIMEOUT = 30_000
 /** How long requests wait for the answer to `notifications/initialized` and the head of the standalone stream. */
@@ -49,7 +56,12 @@ export class HttpLink implements Link, RequestHost {
     this.limits = limits
     this.unasked = new UnaskedMessages(limits.maxUnasked)
     this.events = events
-    this.channel = { streams: true, respond: text => this.send(text, undefined), emit: (text, method) => this.send(text, method), end: () => {} }
+    this.channel = {
+      streams: true,
+      respond: text => this.send(text, undefined),
+      emit: (text, method) => this.send(text, method),
+      end: () => {}
+    }
   }
 
   get hasSession (): boolean {
@@ -71,7 +83,11 @@ export class HttpLink implements Link, RequestHost {
   }
 
   post (request: LinkRequest, text: string, receiver: ReplyReceiver): HttpExchange | undefined {
-    return this.#client.call({ method: 'POST', path: this.#path, headers: this.#headersOf(request), body: text }, receiver, request.caller)
+    return this.#client.call(
+      { method: 'POST', path: this.#path, headers: this.#headersOf(request), body: text },
+      receiver,
+      request.caller
+    )
   }
 
   resume (lastEventId: string | undefined, receiver: ReplyReceiver): HttpExchange {
@@ -108,7 +124,9 @@ export class HttpLink implements Link, RequestHost {
     this.unasked.stop()
     for (const request of this.#requests) request.drop()
     // It may wait behind answers that the server does not take.
-    if (this.hasSession && !this.isExpired) await withTimeout(this.#control('DELETE', undefined, DELETE_TIMEOUT), DELETE_TIMEOUT, () => {})
+    if (this.hasSession && !this.isExpired) {
+      await withTimeout(this.#control('DELETE', undefined, DELETE_TIMEOUT), DELETE_TIMEOUT, () => {})
+    }
     await this.#client.close()
     this.events.closed(new Error('the connection was closed'))
   }
@@ -124,7 +142,10 @@ export class HttpLink implements Link, RequestHost {
     if (typeof id === 'string' && SESSION_ID.test(id)) this.#sessionId = id
   }
 
-  /** Requests wait until the server knows that the handshake is complete, and until the stream for its own requests is open: it drops them otherwise. */
+  /**
+   * Requests wait until the server knows that the handshake is complete, and until the stream for its own requests is
+   * open: it drops them otherwise.
+   */
   #beginSession (answered: Promise<void>): void {
     const standalone = this.#standalone = new StandaloneStream(this.limits, {
       open: (lastEventId, receiver) => this.resume(lastEventId, receiver),
@@ -140,7 +161,10 @@ export class HttpLink implements Link, RequestHost {
     void handshake.then(() => { this.#handshake = undefined })
   }
 
-  /** Ends the exchange of a request that is answered on the standalone stream, as the specification forbids: its own stream may stay open for ever. */
+  /**
+   * Ends the exchange of a request that is answered on the standalone stream, as the specification forbids: its own
+   * stream may stay open for ever.
+   */
   #releaseAnswered (message: Message): void {
     if (message.kind !== 'response') return
     for (const request of this.#requests) if (request.id === message.id) request.drop()
@@ -160,15 +184,19 @@ export class HttpLink implements Link, RequestHost {
   #control (method: 'POST' | 'DELETE', body: string | undefined, timeout: number, caller?: string): Promise<void> {
     const headers = [...this.#configured, ...COMMON, ...this.#sessionHeaders()]
     return new Promise(resolve => {
-      const exchange = this.#client.control({ method, path: this.#path, headers, timeout, maxBody: MAX_IGNORED, ...(body === undefined ? {} : { body }) }, {
-        onHead: status => {
-          if (status === 404 && method === 'POST' && this.hasSession) this.#expire()
-          resolve()
+      const exchange = this.#client.control(
+        { method, path: this.#path, headers, timeout, maxBody: MAX_IGNORED, ...(body === undefined ? {} : { body }) },
+        {
+          onHead: status => {
+            if (status === 404 && method === 'POST' && this.hasSession) this.#expire()
+            resolve()
+          },
+          onData: () => {},
+          onEnd: resolve,
+          onError: () => resolve()
         },
-        onData: () => {},
-        onEnd: resolve,
-        onError: () => resolve()
-      }, caller)
+        caller
+      )
       // A server that asks faster than it takes answers does not get them all.
       if (exchange === undefined) resolve()
     })
@@ -183,7 +211,15 @@ export class HttpLink implements Link, RequestHost {
 
   #streamHeaders (lastEventId: string | undefined): string[] {
     const after = lastEventId !== undefined && /^[\x20-\x7e]+$/.test(lastEventId) ? ['last-event-id', lastEventId] : []
-    return [...this.#configured, 'accept', 'text/event-stream', 'accept-encoding', 'identity', ...this.#sessionHeaders(), ...after]
+    return [
+      ...this.#configured,
+      'accept',
+      'text/event-stream',
+      'accept-encoding',
+      'identity',
+      ...this.#sessionHeaders(),
+      ...after
+    ]
   }
 
   #sessionHeaders (): string[] {

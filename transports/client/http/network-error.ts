@@ -8,14 +8,18 @@ const WORDS: Record<string, string> = {
   EPROTO: 'it does not speak TLS there; see whether the URL should begin with http:',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS there; see whether the URL should begin with http:',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS there; see whether the URL should begin with http:',
-  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: 'it does not speak HTTP/1.1 there, which is the version that Patchbay uses',
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL:
+    'it does not speak HTTP/1.1 there, which is the version that Patchbay uses',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name; use the name that the certificate has',
   CERT_HAS_EXPIRED: 'its certificate has expired; it has to be renewed there',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet; see that the clock is right',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed; name the file of its authority in NODE_EXTRA_CA_CERTS',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is from an unknown authority; name the file of that authority in NODE_EXTRA_CA_CERTS',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is from an unknown authority; name the file of that authority in NODE_EXTRA_CA_CERTS',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is from an unknown authority; name the file of that authority in NODE_EXTRA_CA_CERTS',
+  SELF_SIGNED_CERT_IN_CHAIN:
+    'its certificate is from an unknown authority; name the file of that authority in NODE_EXTRA_CA_CERTS',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'its certificate is from an unknown authority; name the file of that authority in NODE_EXTRA_CA_CERTS',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    'its certificate is from an unknown authority; name the file of that authority in NODE_EXTRA_CA_CERTS',
   UND_ERR_CONNECT_TIMEOUT: 'the connection could not be opened in time; see that the host can be reached',
   UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
   UND_ERR_BODY_TIMEOUT: 'it stopped in the middle of its answer',
@@ -25,12 +29,21 @@ const WORDS: Record<string, string> = {
 }
 
 /** Nothing of the request was sent when the connection failed like this. */
-const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])
+const NOT_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT'
+])
 
 /** Says in words why an HTTP exchange or a socket failed. */
 export function describeNetworkError (error: unknown): string {
   const code = codeOf(error)
-  if (code.startsWith('HPE_') || (error instanceof Error && error.name === 'HTTPParserError')) return 'what it sent is not HTTP/1.1'
+  if (code.startsWith('HPE_') || (error instanceof Error && error.name === 'HTTPParserError')) {
+    return 'what it sent is not HTTP/1.1'
+  }
   return WORDS[code] ?? (/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_)/.test(code)
     ? `the TLS handshake failed (${code})`
     : 'the connection was closed before the answer was complete')

@@ -26,7 +26,15 @@ export class ReplyBody {
     this.#onMessage = onMessage
     this.#onTooLong = onTooLong
     if (kind === 'json') this.#json = new Chunks()
-    else this.#events = new SseReader(maxMessage, { event: ({ type, data }) => { if (type === 'message') this.#decode(data) }, tooLong: onTooLong, line: onLine })
+    else {
+      this.#events = new SseReader(maxMessage, {
+        event: ({ type, data }) => {
+          if (type === 'message') this.#decode(data)
+        },
+        tooLong: onTooLong,
+        line: onLine
+      })
+    }
   }
 
   get isStream (): boolean {
@@ -72,6 +80,8 @@ export class ReplyBody {
   #decode (bytes: Buffer): void {
     if (bytes.length === 0) return
     const incoming = decode(bytes, this.#limits)
-    for (const message of incoming.kind === 'batch' ? incoming.messages : [incoming]) this.#onMessage(message, bytes.length)
+    for (const message of incoming.kind === 'batch' ? incoming.messages : [incoming]) {
+      this.#onMessage(message, bytes.length)
+    }
   }
 }

@@ -26,7 +26,10 @@ export interface RequestHost {
   resume (lastEventId: string, receiver: ReplyReceiver): HttpExchange
   /** Sends a message that is no request, of a caller. */
   send (text: string, method: string | undefined, caller?: string): void
-  /** Takes what the head of a reply says about the session and the path. False when the server does not know the session any more. */
+  /**
+   * Takes what the head of a reply says about the session and the path. False when the server does not know the session
+   * any more.
+   */
   readHead (request: LinkRequest, status: number, headers: IncomingHttpHeaders, path: string): boolean
   explain (status: number, headers: IncomingHttpHeaders): string
   /** The request is over. */
@@ -42,7 +45,11 @@ const RESUME_DELAY = 1_000
 const MIN_RESUME_DELAY = 100
 const MAX_RESUME_DELAY = 30_000
 
-const FOREIGN: Message = { kind: 'invalid', id: undefined, error: errors.invalidRequest('a response on the stream of another request') }
+const FOREIGN: Message = {
+  kind: 'invalid',
+  id: undefined,
+  error: errors.invalidRequest('a response on the stream of another request')
+}
 
 /** The channel of one request: its POST, and the reply or stream that answers it. */
 export class RequestChannel implements Channel, ReplyReceiver {
@@ -105,13 +112,30 @@ export class RequestChannel implements Channel, ReplyReceiver {
     const kind = bodyKind(headers)
     const isGood = status >= 200 && status < 300
     if (status === 401 || (kind !== 'json' && !isGood)) return this.#failWithStatus()
-    if (kind === 'other') return this.#fail(this.#status === 202 ? 'it accepted the request without an answer' : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status}); see that "url" of this server is that of its MCP endpoint`)
+    if (kind === 'other') {
+      return this.#fail(
+        this.#status === 202
+          ? 'it accepted the request without an answer'
+          : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status}); see that "url" of this server is that of its MCP endpoint`
+      )
+    }
     if (Number(headers['content-length']) > this.#host.limits.maxMessage) return this.#failTooLong()
     const { maxMessage, limits, listLimits } = this.#host.limits
-    this.#body = new ReplyBody(kind, maxMessage, isList(this.#request.method) ? listLimits : limits, (message, bytes) => this.#take(message, bytes), () => this.#failTooLong(), bytes => {
-      if (this.#source !== undefined) this.#host.unasked.addLine(this.#source, bytes)
-    })
-    if (this.#exchange !== undefined) this.#source = new PausableSource(this.#body, this.#exchange, () => { if (this.#incoming !== undefined) this.#count() })
+    this.#body = new ReplyBody(
+      kind,
+      maxMessage,
+      isList(this.#request.method) ? listLimits : limits,
+      (message, bytes) => this.#take(message, bytes),
+      () => this.#failTooLong(),
+      bytes => {
+        if (this.#source !== undefined) this.#host.unasked.addLine(this.#source, bytes)
+      }
+    )
+    if (this.#exchange !== undefined) {
+      this.#source = new PausableSource(this.#body, this.#exchange, () => {
+        if (this.#incoming !== undefined) this.#count()
+      })
+    }
   }
 
   onData (chunk: Buffer): void {
@@ -125,7 +149,16 @@ export class RequestChannel implements Channel, ReplyReceiver {
     if (!this.#isDone) this.#body?.end()
     if (this.#isDone) return this.drop()
     if (this.#status >= 400) this.#failWithStatus()
-    else this.#breakOff(new Error(this.#invalid ?? (this.#body?.isStream === true ? 'its stream ended without the response' : 'its answer is not the response to the request')))
+    else {
+      this.#breakOff(
+        new Error(
+          this.#invalid ??
+            (this.#body?.isStream === true
+              ? 'its stream ended without the response'
+              : 'its answer is not the response to the request')
+        )
+      )
+    }
   }
 
   onError (error: Error): void {
@@ -134,7 +167,9 @@ export class RequestChannel implements Channel, ReplyReceiver {
   }
 
   #count (): void {
-    if (this.#source !== undefined) this.#incoming ??= new IncomingReply(this.#host.limits.replies, this.#request.caller ?? this.#host, this.#source)
+    if (this.#source !== undefined) {
+      this.#incoming ??= new IncomingReply(this.#host.limits.replies, this.#request.caller ?? this.#host, this.#source)
+    }
     this.#incoming?.update(this.#isDone ? 0 : this.#body?.size ?? 0)
   }
 
@@ -179,10 +214,16 @@ export class RequestChannel implements Channel, ReplyReceiver {
 
   /** An error without an id in the reply to a request is about that request. */
   #isAnswer (message: Message): message is Response {
-    return message.kind === 'response' && (message.id === this.#request.id || (message.id === undefined && message.error !== undefined))
+    return (
+      message.kind === 'response' &&
+      (message.id === this.#request.id || (message.id === undefined && message.error !== undefined))
+    )
   }
 
-  /** Servers made after the examples of the official SDK answer so when they do not know a session, and not with 404 as the specification says. */
+  /**
+   * Servers made after the examples of the official SDK answer so when they do not know a session, and not with 404 as
+   * the specification says.
+   */
   #isAboutSession ({ id, error }: Response): boolean {
     return this.#status === 400 && id === undefined && this.#host.hasSession && /session/i.test(error?.message ?? '')
   }
@@ -192,7 +233,9 @@ export class RequestChannel implements Channel, ReplyReceiver {
     const after = this.#body?.lastEventId ?? this.#resumeAfter
     if (after === undefined || this.#isStateless) return this.#fail(error.message)
     if (after !== this.#resumeAfter) this.#resumes = 0
-    if (++this.#resumes > MAX_RESUMES) return this.#fail(`its stream broke off and could not be resumed: ${error.message}`)
+    if (++this.#resumes > MAX_RESUMES) {
+      return this.#fail(`its stream broke off and could not be resumed: ${error.message}`)
+    }
     this.#resumeAfter = after
     const wanted = this.#body?.retry ?? growingDelay(RESUME_DELAY, MAX_RESUME_DELAY, this.#resumes - 1)
     const delay = Math.min(Math.max(wanted, MIN_RESUME_DELAY), MAX_RESUME_DELAY)

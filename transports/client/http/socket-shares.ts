@@ -4,8 +4,9 @@ export interface Waiting { start (): void }
 interface Share { active: number, readonly waiting: Set<Waiting> }
 
 /**
- * Divides connections among callers: each has at most half of what the others leave, so that one is free for the next caller, whatever those before
- * do with theirs. Who has its share waits until one of its own, or enough of the others', are free.
+ * Divides connections among callers: each has at most half of what the others leave, so that one is free for the next
+ * caller, whatever those before do with theirs. Who has its share waits until one of its own, or enough of the others',
+ * are free.
  */
 export class SocketShares {
   readonly #connections: number
@@ -58,7 +59,10 @@ export class SocketShares {
     request.start()
   }
 
-  /** A request may fail while it is started, which ends it: the loop goes on with the next, and not a call inside of a call. */
+  /**
+   * A request may fail while it is started, which ends it: the loop goes on with the next, and not a call inside of a
+   * call.
+   */
   #startNext (): void {
     if (this.#isStarting) return
     this.#isStarting = true

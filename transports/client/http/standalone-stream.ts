@@ -22,7 +22,10 @@ const MAX_DELAY = 30_000
 /** After how many failed attempts in a row the server counts as gone. */
 const MAX_UNREACHABLE = 3
 
-/** The stream on which a legacy server sends what belongs to no request. It is opened again when it ends; a server may have none. */
+/**
+ * The stream on which a legacy server sends what belongs to no request. It is opened again when it ends; a server may
+ * have none.
+ */
 export class StandaloneStream implements ReplyReceiver {
   readonly #limits: LinkLimits
   readonly #events: StandaloneStreamEvents
@@ -67,10 +70,21 @@ export class StandaloneStream implements ReplyReceiver {
     if (status === 200 && bodyKind(headers) === 'events') {
       this.#wasOpen = true
       // A message that is too long is left out: it belongs to no request.
-      this.#body = new ReplyBody('events', this.#limits.maxMessage, this.#limits.limits, (message, bytes) => this.#take(message, bytes), () => {}, bytes => {
-        if (this.#source !== undefined) this.#events.unasked.addLine(this.#source, bytes)
-      })
-      if (this.#exchange !== undefined) this.#source = new PausableSource(this.#body, this.#exchange, () => { if (this.#incoming !== undefined) this.#count() })
+      this.#body = new ReplyBody(
+        'events',
+        this.#limits.maxMessage,
+        this.#limits.limits,
+        (message, bytes) => this.#take(message, bytes),
+        () => {},
+        bytes => {
+          if (this.#source !== undefined) this.#events.unasked.addLine(this.#source, bytes)
+        }
+      )
+      if (this.#exchange !== undefined) {
+        this.#source = new PausableSource(this.#body, this.#exchange, () => {
+          if (this.#incoming !== undefined) this.#count()
+        })
+      }
     } else {
       this.#exchange?.abort()
       if (status >= 500 || status === 429) this.#reopen()

@@ -8,13 +8,22 @@ export function dialSse (address: UrlAddress, options: HttpDialOptions): Dial {
 }
 
 /** Opens the stream. The signal ends the attempt. */
-export async function openSse (target: SseTarget, limits: LinkLimits, events: LinkEvents, signal: AbortSignal): Promise<Link> {
+export async function openSse (
+  target: SseTarget,
+  limits: LinkLimits,
+  events: LinkEvents,
+  signal: AbortSignal
+): Promise<Link> {
   signal.throwIfAborted()
   let stop = () => {}
   try {
     return await new Promise<Link>((resolve, reject) => {
-      const link: SseLink = new SseLink(target, limits, events, failure => failure === undefined ? resolve(link) : reject(failure))
-      stop = () => { void link.close() }
+      const link: SseLink = new SseLink(target, limits, events, failure =>
+        failure === undefined ? resolve(link) : reject(failure)
+      )
+      stop = () => {
+        void link.close()
+      }
       signal.addEventListener('abort', stop, { once: true })
       link.open()
     })

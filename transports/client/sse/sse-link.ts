@@ -45,7 +45,12 @@ export class SseLink implements Link, ReplyReceiver {
   #isClosed = false
 
   /** `onOpen` is called once, when messages can be sent or the attempt has failed. */
-  constructor (target: SseTarget, limits: LinkLimits, events: LinkEvents, onOpen: (failure: Error | undefined) => void) {
+  constructor (
+    target: SseTarget,
+    limits: LinkLimits,
+    events: LinkEvents,
+    onOpen: (failure: Error | undefined) => void
+  ) {
     this.#target = target
     this.#limits = limits
     this.#events = events
@@ -62,8 +67,13 @@ export class SseLink implements Link, ReplyReceiver {
 
   open (): void {
     const { client, path, headers } = this.#target
-    this.#stream = client.stream({ method: 'GET', path, headers: [...headers, 'accept', 'text/event-stream', 'accept-encoding', 'identity'] }, this)
-    this.#source = new PausableSource(this.#reader, this.#stream, () => { if (this.#incoming !== undefined) this.#count() })
+    this.#stream = client.stream(
+      { method: 'GET', path, headers: [...headers, 'accept', 'text/event-stream', 'accept-encoding', 'identity'] },
+      this
+    )
+    this.#source = new PausableSource(this.#reader, this.#stream, () => {
+      if (this.#incoming !== undefined) this.#count()
+    })
   }
 
   channelFor (request: LinkRequest): Channel {
@@ -80,8 +90,13 @@ export class SseLink implements Link, ReplyReceiver {
   }
 
   onHead (status: number, headers: IncomingHttpHeaders): void {
-    if (status !== 200) void this.#end(new Error(describeStatus(status, headers, hasAuthorization(this.#target.headers))))
-    else if (bodyKind(headers) !== 'events') void this.#end(new Error('what it sends is no event stream; see that "url" of this server is that of its SSE endpoint'))
+    if (status !== 200) {
+      void this.#end(new Error(describeStatus(status, headers, hasAuthorization(this.#target.headers))))
+    } else if (bodyKind(headers) !== 'events') {
+      void this.#end(
+        new Error('what it sends is no event stream; see that "url" of this server is that of its SSE endpoint')
+      )
+    }
   }
 
   onData (chunk: Buffer): void {
@@ -103,7 +118,8 @@ export class SseLink implements Link, ReplyReceiver {
     return {
       streams: true,
       respond: text => this.#send(text, undefined, undefined, caller),
-      emit: (text, method) => method === 'notifications/cancelled' ? this.#cancel(text, id, caller) : this.#send(text, method, id, caller),
+      emit: (text, method) =>
+        method === 'notifications/cancelled' ? this.#cancel(text, id, caller) : this.#send(text, method, id, caller),
       end: () => {}
     }
   }
@@ -128,12 +144,23 @@ export class SseLink implements Link, ReplyReceiver {
     if (endpoint?.origin === origin) {
       this.#endpoint = endpoint.pathname + endpoint.search
       this.#onOpen(undefined)
-    } else void this.#end(new Error('the endpoint that it names is at another origin, which is not used, because configured headers would go there'))
+    } else {
+      void this.#end(
+        new Error(
+          'the endpoint that it names is at another origin, which is not used, because configured headers would go there'
+        )
+      )
+    }
   }
 
   #skip (head: Buffer, tail: Buffer): void {
     const concern = concernOf(head, tail)
-    if (concern !== undefined && !this.#isClosed) this.#events.failed(concern.id, new Error(`its answer has more than ${this.#limits.maxMessage} bytes (limit maxUpstreamMessage)`))
+    if (concern !== undefined && !this.#isClosed) {
+      this.#events.failed(
+        concern.id,
+        new Error(`its answer has more than ${this.#limits.maxMessage} bytes (limit maxUpstreamMessage)`)
+      )
+    }
   }
 
   #send (text: string, method: string | undefined, id: Id | undefined, caller: string | undefined): void {
@@ -162,7 +189,14 @@ export class SseLink implements Link, ReplyReceiver {
     const { client, headers: configured } = this.#target
     const version = this.#version === undefined ? [] : ['mcp-protocol-version', this.#version]
     const headers = [...configured, 'content-type', 'application/json', 'accept-encoding', 'identity', ...version]
-    const request = { method: 'POST' as const, path: this.#endpoint ?? '/', headers, body, timeout: POST_TIMEOUT, maxBody: MAX_IGNORED }
+    const request = {
+      method: 'POST' as const,
+      path: this.#endpoint ?? '/',
+      headers,
+      body,
+      timeout: POST_TIMEOUT,
+      maxBody: MAX_IGNORED
+    }
     return new Promise(resolve => {
       let isDone = false
       const done = (why?: Error, status?: number): void => {
@@ -174,12 +208,14 @@ export class SseLink implements Link, ReplyReceiver {
         resolve()
       }
       const receiver: ReplyReceiver = {
-        onHead: (status, head) => status < 300 ? done() : done(new Error(describeStatus(status, head, hasAuthorization(configured))), status),
+        onHead: (status, head) =>
+          status < 300 ? done() : done(new Error(describeStatus(status, head, hasAuthorization(configured))), status),
         onData: () => {},
         onEnd: done,
         onError: done
       }
-      const exchange = id === undefined ? client.control(request, receiver, caller) : client.call(request, receiver, caller)
+      const exchange =
+        id === undefined ? client.control(request, receiver, caller) : client.call(request, receiver, caller)
       if (id !== undefined && exchange !== undefined && !isDone) this.#posts.set(id, exchange)
       if (exchange === undefined) done(new Error('too much waits to be sent to it already; try again later'))
     })

@@ -17,6 +17,8 @@ const WORDS: Record<number, string> = {
 
 /** Says in words why a server closed a socket. */
 export function describeClose (code: number): string {
-  if (code === 4401 || code === 3000) return 'it does not accept the credential; correct the header Authorization in "headers" of this server'
+  if (code === 4401 || code === 3000) {
+    return 'it does not accept the credential; correct the header Authorization in "headers" of this server'
+  }
   return WORDS[code] ?? `it closed the connection with code ${code}`
 }

@@ -20,11 +20,25 @@ export function dialWebSocket ({ url, headers: configured }: UrlAddress, options
     const headers = configuredHeaders(target, configured)
     target.username = target.password = ''
     const { WebSocket: Socket } = await import('ws')
-    const open = (protocols: string[]): Promise<WebSocket> => opened(new Socket(target, protocols, {
-      headers: Object.fromEntries(pairs(headers)), maxPayload: options.maxMessage, perMessageDeflate: false, autoPong: false, handshakeTimeout: CONNECT_TIMEOUT, followRedirects: false
-    }), headers, signal)
+    const open = (protocols: string[]): Promise<WebSocket> =>
+      opened(
+        new Socket(target, protocols, {
+          headers: Object.fromEntries(pairs(headers)),
+          maxPayload: options.maxMessage,
+          perMessageDeflate: false,
+          autoPong: false,
+          handshakeTimeout: CONNECT_TIMEOUT,
+          followRedirects: false
+        }),
+        headers,
+        signal
+      )
     const socket = await open(['mcp']).catch((error: unknown) => {
-      if (error instanceof Error && error.cause instanceof Error && error.cause.message === 'Server sent no subprotocol') return open([])
+      if (
+        error instanceof Error &&
+        error.cause instanceof Error &&
+        error.cause.message === 'Server sent no subprotocol'
+      ) { return open([]) }
       throw error
     })
     return new WebSocketLink(socket, bytesOf.get(socket), options, events)
@@ -61,7 +75,10 @@ function opened (socket: WebSocket, headers: string[], signal: AbortSignal): Pro
 
 function describeHandshake (error: Error): string {
   if (error.message === 'Opening handshake has timed out') return 'it did not answer in time'
-  return /^(Invalid|Server sent|Missing)/.test(error.message) ? 'its answer is no WebSocket handshake' : describeNetworkError(error)
+  return /^(Invalid|Server sent|Missing)/.test(error.message)
+    ? 'its answer is no WebSocket handshake'
+    : describeNetworkError(error)
 }
 
-const pairs = (headers: string[]): [string, string][] => headers.flatMap((name, index) => index % 2 === 0 ? [[name, headers[index + 1] ?? ''] as [string, string]] : [])
+const pairs = (headers: string[]): [string, string][] =>
+  headers.flatMap((name, index) => (index % 2 === 0 ? [[name, headers[index + 1] ?? ''] as [string, string]] : []))

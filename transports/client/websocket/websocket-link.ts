@@ -13,7 +13,10 @@ import { PausableSource, UnaskedMessages, type Source } from '../unasked-message
 import { describeClose } from './close-words.js'
 
 export interface WebSocketLinkOptions extends LinkLimits {
-  /** The most bytes that wait for a server that does not read. The calls of one caller have at most half of what the others leave. */
+  /**
+   * The most bytes that wait for a server that does not read. The calls of one caller have at most half of what the
+   * others leave.
+   */
   readonly maxQueue: number
   /** The interval between pings, in milliseconds. */
   readonly heartbeat: number
@@ -79,7 +82,11 @@ export class WebSocketLink implements Link {
     socket.on('pong', onPing)
     socket.on('ping', onPing)
     // `close` follows and ends the link.
-    socket.on('error', error => { if ('code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.#why ??= `a message of it has more than ${options.maxMessage} bytes (limit maxUpstreamMessage)` })
+    socket.on('error', error => {
+      if ('code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') {
+        this.#why ??= `a message of it has more than ${options.maxMessage} bytes (limit maxUpstreamMessage)`
+      }
+    })
     socket.resume()
   }
 
@@ -101,14 +108,27 @@ export class WebSocketLink implements Link {
   }
 
   #channel (id: Id | undefined, caller?: string): Channel {
-    return { streams: true, respond: text => this.#send(text, undefined), emit: (text, method) => this.#send(text, method === 'notifications/cancelled' ? undefined : id, caller), end: () => {} }
+    return {
+      streams: true,
+      respond: text => this.#send(text, undefined),
+      emit: (text, method) => this.#send(text, method === 'notifications/cancelled' ? undefined : id, caller),
+      end: () => {}
+    }
   }
 
   #send (text: string, id: Id | undefined, caller?: string): void {
     const { bufferedAmount } = this.#socket
-    const fits = bufferedAmount === 0 || (bufferedAmount + text.length <= this.#options.maxQueue && (id === undefined || this.#shares.enter(caller, text.length, bufferedAmount)))
+    const fits =
+      bufferedAmount === 0 ||
+      (bufferedAmount + text.length <= this.#options.maxQueue &&
+        (id === undefined || this.#shares.enter(caller, text.length, bufferedAmount)))
     if (fits) return this.#socket.send(text, () => {})
-    if (id !== undefined) this.#events.failed(id, new Error('it does not read what is sent to it, and too much waits already; try again later'))
+    if (id !== undefined) {
+      this.#events.failed(
+        id,
+        new Error('it does not read what is sent to it, and too much waits already; try again later')
+      )
+    }
     // An answer or a cancellation that is lost would leave the server waiting.
     else this.#terminate('it does not read what is sent to it')
   }

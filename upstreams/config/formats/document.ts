@@ -5,7 +5,10 @@ export interface Document {
   readonly value: unknown
   /** The line of a value, counted from 1, where it is known. */
   readonly lineOf: (path: readonly string[]) => number | undefined
-  /** The names that the object at a path has more than once, of which only the last counts. Absent where the format forbids them. */
+  /**
+   * The names that the object at a path has more than once, of which only the last counts. Absent where the format
+   * forbids them.
+   */
   readonly repeatedAt?: (path: readonly string[]) => Repeated[]
 }
 

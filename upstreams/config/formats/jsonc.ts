@@ -1,7 +1,10 @@
 import { findNodeAtLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
 import { DocumentError, type Document, type Repeated } from './document.js'
 
-/** Parses JSON with comments and commas at the end, which several clients allow. Throws a DocumentError at the first mistake. */
+/**
+ * Parses JSON with comments and commas at the end, which several clients allow. Throws a DocumentError at the first
+ * mistake.
+ */
 export function parseJsonc (text: string): Document {
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: true })
@@ -9,13 +12,19 @@ export function parseJsonc (text: string): Document {
   const lineAt = lineFinder(text)
   if (first !== undefined) throw new DocumentError(lineAt(first.offset), `this is not JSON (${describe(first)})`)
   if (root === undefined) throw new DocumentError(undefined, 'it holds no JSON')
-  return { value: valueOf(root), lineOf: path => lineOf(lineAt, root, path), repeatedAt: path => repeatedAt(lineAt, root, path) }
+  return {
+    value: valueOf(root),
+    lineOf: path => lineOf(lineAt, root, path),
+    repeatedAt: path => repeatedAt(lineAt, root, path)
+  }
 }
 
 /** `CommaExpected` as words. */
 function describe ({ error }: ParseError): string {
   const code = printParseErrorCode(error)
-  const words = code.replace(/[A-Z]/g, (letter, offset: number) => offset === 0 ? letter.toLowerCase() : ` ${letter.toLowerCase()}`)
+  const words = code.replace(/[A-Z]/g, (letter, offset: number) =>
+    offset === 0 ? letter.toLowerCase() : ` ${letter.toLowerCase()}`
+  )
   return code === 'InvalidEscapeCharacter' ? `${words}; write \\\\ for each \\, as in "C:\\\\Users"` : words
 }
 
@@ -24,7 +33,11 @@ function valueOf (node: Node): unknown {
   const { type, children = [], value } = node
   if (type === 'array') return children.map(valueOf)
   if (type !== 'object') return value as unknown
-  return Object.fromEntries(children.flatMap(({ children: [name, member] = [] }) => name === undefined || member === undefined ? [] : [[name.value as string, valueOf(member)] as const]))
+  return Object.fromEntries(
+    children.flatMap(({ children: [name, member] = [] }) =>
+      name === undefined || member === undefined ? [] : [[name.value as string, valueOf(member)] as const]
+    )
+  )
 }
 
 type LineAt = (offset: number) => number
@@ -66,6 +79,8 @@ function repeatedAt (lineAt: LineAt, root: Node, path: readonly string[]): Repea
 
 function nodeAt (root: Node, path: readonly string[]): Node | undefined {
   let node: Node | undefined = root
-  for (const name of path) node = node === undefined ? undefined : findNodeAtLocation(node, [node.type === 'array' ? Number(name) : name])
+  for (const name of path) {
+    node = node === undefined ? undefined : findNodeAtLocation(node, [node.type === 'array' ? Number(name) : name])
+  }
   return node
 }

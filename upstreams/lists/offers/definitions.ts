@@ -77,7 +77,11 @@ function lazily<T> (make: () => T): () => T {
 }
 
 /** The common part of tools and prompts. */
-function relayedAs ({ scopes, alias }: Origin, entry: Entry, { name, spellings, accessName, scopeNames = [name, ...spellings] }: PublicName) {
+function relayedAs (
+  { scopes, alias }: Origin,
+  entry: Entry,
+  { name, spellings, accessName, scopeNames = [name, ...spellings] }: PublicName
+) {
   return { scopes, name, spellings, accessName, scopeNames, upstream: alias, listed: { ...entry, name } }
 }
 
@@ -86,7 +90,10 @@ const asResult = (output: unknown): CallToolResult => output as CallToolResult
 
 export const refOf = ({ ref }: Params): Record<string, unknown> => isObject(ref) ? ref : {}
 
-/** An annotation that is not valid is no concern of ours: the upstream is not reached over HTTP, or was found to have none. */
+/**
+ * An annotation that is not valid is no concern of ours: the upstream is not reached over HTTP, or was found to have
+ * none.
+ */
 function mirrorsIn (inputSchema: unknown): Mirror[] {
   try {
     return mirrorsOf(inputSchema as Schema)

@@ -1,4 +1,7 @@
-/** True when the whole text fits the pattern, in which `*` stands for any characters and `?` for one. Takes linear time for one `*`, and quadratic time at most. */
+/**
+ * True when the whole text fits the pattern, in which `*` stands for any characters and `?` for one. Takes linear time
+ * for one `*`, and quadratic time at most.
+ */
 export function fitsGlob (pattern: string, text: string): boolean {
   let at = 0
   let inPattern = 0

@@ -1,4 +1,7 @@
-/** An item that an upstream offers under a key, and the one that it offers in its place when another upstream has the key. */
+/**
+ * An item that an upstream offers under a key, and the one that it offers in its place when another upstream has the
+ * key.
+ */
 export interface Offer<T> { readonly key: string, readonly item: T, readonly alternate?: T | undefined }
 
 /** The upstream that offers; the lowest rank wins a key. */
@@ -13,12 +16,15 @@ interface Place<T> { claims: Array<Claim<T>>, shown: readonly T[] }
 /** The alias of the only upstream that may have a key; undefined when each may. */
 export type OwnerOf = (key: string) => string | undefined
 
-/** A key that an upstream offers and does not get: another upstream has it, or a local item where `to` is undefined. `isReserved` when it may belong to that upstream only. */
+/**
+ * A key that an upstream offers and does not get: another upstream has it, or a local item where `to` is undefined.
+ * `isReserved` when it may belong to that upstream only.
+ */
 export interface LostKey { readonly key: string, readonly to: string | undefined, readonly isReserved: boolean }
 
 /**
- * One list made of those of all upstreams. Which of two items of one key is shown depends on ranks alone, never on the order of offers, unless
- * the key is reserved for one upstream.
+ * One list made of those of all upstreams. Which of two items of one key is shown depends on ranks alone, never on the
+ * order of offers, unless the key is reserved for one upstream.
  */
 export class MergedList<T> {
   readonly #show: Show<T>
@@ -86,10 +92,16 @@ export class MergedList<T> {
     const { winner, losers } = this.#split(key, place.claims.sort((a, b) => a.owner.rank - b.owner.rank))
     if (losers.length > 0) this.#contested.add(key)
     else this.#contested.delete(key)
-    return [...winner === undefined ? [] : [winner.offer.item], ...losers.flatMap(({ offer: { alternate } }) => alternate ?? [])]
+    return [
+      ...(winner === undefined ? [] : [winner.offer.item]),
+      ...losers.flatMap(({ offer: { alternate } }) => alternate ?? [])
+    ]
   }
 
-  #split (key: string, claims: ReadonlyArray<Claim<T>>): { winner: Claim<T> | undefined, losers: ReadonlyArray<Claim<T>> } {
+  #split (
+    key: string,
+    claims: ReadonlyArray<Claim<T>>
+  ): { winner: Claim<T> | undefined, losers: ReadonlyArray<Claim<T>> } {
     const reservedFor = this.#ownerOf(key)
     const winner = claims.find(({ owner }) => reservedFor === undefined || owner.alias === reservedFor)
     return { winner, losers: claims.filter(claim => claim !== winner) }

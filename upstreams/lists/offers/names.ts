@@ -22,29 +22,39 @@ export interface PublicName {
 /** The text before the names of an upstream. */
 export interface Prefixes {
   readonly whole: string
-  /** Stands there instead before names that would be too long, so that more of them is left; the same where nothing is gained. */
+  /**
+   * Stands there instead before names that would be too long, so that more of them is left; the same where nothing is
+   * gained.
+   */
   readonly short: string
 }
 
 /** The prefixes of an upstream: those that its entry sets, or its alias. */
 export function prefixesOf ({ alias, prefix }: Pick<ServerEntry, 'alias' | 'prefix'>): Prefixes {
-  return prefix === undefined ? { whole: `${alias}__`, short: `${shortAlias(alias)}__` } : { whole: prefix, short: prefix }
+  return prefix === undefined
+    ? { whole: `${alias}__`, short: `${shortAlias(alias)}__` }
+    : { whole: prefix, short: prefix }
 }
 
 /** The alias, as it stands before names that would be too long. Depends on the alias alone. */
 export function shortAlias (alias: string): string {
-  return alias.length <= LONG_ALIAS ? alias : `${alias.slice(0, ALIAS_HEAD).replace(/-+$/, '')}-${createHash('sha256').update(alias).digest('hex').slice(0, HASH)}`
+  return alias.length <= LONG_ALIAS
+    ? alias
+    : `${alias.slice(0, ALIAS_HEAD).replace(/-+$/, '')}-${createHash('sha256').update(alias).digest('hex').slice(0, HASH)}`
 }
 
 /** A sentence for each upstream whose alias leaves few characters to the names of its tools. */
 export function adviceOnNames (entries: ReadonlyArray<Pick<ServerEntry, 'alias' | 'prefix'>>): string[] {
   const long = entries.filter(({ alias, prefix }) => prefix === undefined && alias.length > LONG_ALIAS)
-  return long.map(({ alias }) => `upstream ${alias}: its name leaves ${MAX_NAME - alias.length - 2} characters to the names of its tools, and is shortened before longer ones; set prefix to something shorter`)
+  return long.map(
+    ({ alias }) =>
+      `upstream ${alias}: its name leaves ${MAX_NAME - alias.length - 2} characters to the names of its tools, and is shortened before longer ones; set prefix to something shorter`
+  )
 }
 
 /**
- * The names of one upstream with its prefix, by the names it gave. They have at most 49 of A-Z a-z 0-9 _ -, and depend on nothing but the
- * prefix and the names. A name is absent when even its hash is that of another.
+ * The names of one upstream with its prefix, by the names it gave. They have at most 49 of A-Z a-z 0-9 _ -, and depend
+ * on nothing but the prefix and the names. A name is absent when even its hash is that of another.
  */
 export function publicNames (prefixes: Prefixes, names: Iterable<string>): Map<string, PublicName> {
   const all = [...names].map(name => ({ name, whole: prefixes.whole + name, clean: cleanName(prefixes.whole + name) }))
@@ -56,12 +66,22 @@ export function publicNames (prefixes: Prefixes, names: Iterable<string>): Map<s
   for (const [index, { name, whole, clean }] of all.entries()) {
     const own = chosen[index] as string
     if (own === whole) result.set(name, { name: own, spellings: NONE })
-    else if (!taken.has(own)) result.set(name, { name: own, spellings: [...new Set([whole, clean, ...(clean.length > MAX_NAME ? [hashedName(whole)] : [])])].filter(spelling => spelling !== own && !ambiguous.has(spelling)) })
+    else if (!taken.has(own)) {
+      result.set(name, {
+        name: own,
+        spellings: [...new Set([whole, clean, ...(clean.length > MAX_NAME ? [hashedName(whole)] : [])])].filter(
+          spelling => spelling !== own && !ambiguous.has(spelling)
+        )
+      })
+    }
   }
   return result
 }
 
-/** A name that is as short as it must be, made unlike all others of its kind by a hash of the whole. `shown` is what is left of it, where that is another text. */
+/**
+ * A name that is as short as it must be, made unlike all others of its kind by a hash of the whole. `shown` is what is
+ * left of it, where that is another text.
+ */
 export function hashedName (whole: string, shown = whole): string {
   const digest = createHash('sha256').update(whole).digest()
   const hash = digest.readUIntBE(0, HASH).toString(36).padStart(HASH, '0').slice(-HASH)

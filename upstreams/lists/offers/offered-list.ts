@@ -16,7 +16,13 @@ export class OfferedList<K extends Kind> {
   #leftOut: ReadonlyMap<string, LeftOutEntry> = new Map()
   #repaired = 0
 
-  constructor (kind: K, origin: Origin, server: ServerEntry, merged: MergedList<Definitions[K]>, showInView: Show<Definitions[K]>) {
+  constructor (
+    kind: K,
+    origin: Origin,
+    server: ServerEntry,
+    merged: MergedList<Definitions[K]>,
+    showInView: Show<Definitions[K]>
+  ) {
     this.#kind = kind
     this.#origin = origin
     this.#server = server
@@ -35,7 +41,9 @@ export class OfferedList<K extends Kind> {
 
   /** The repairs, by the upstream's own names. */
   repairs (): Array<[name: string, changes: readonly string[]]> {
-    return [...this.#offered].filter(([, { changes }]) => changes.length > 0).map(([name, { changes }]) => [name, changes])
+    return [...this.#offered]
+      .filter(([, { changes }]) => changes.length > 0)
+      .map(([name, { changes }]) => [name, changes])
   }
 
   /** How many of them were repaired. */
@@ -43,7 +51,10 @@ export class OfferedList<K extends Kind> {
     return this.#repaired
   }
 
-  /** Makes the definitions of these entries. The function that it resolves to offers them in place of the former ones; what did not change is not touched. */
+  /**
+   * Makes the definitions of these entries. The function that it resolves to offers them in place of the former ones;
+   * what did not change is not touched.
+   */
   async prepare (entries: readonly Entry[]): Promise<() => void> {
     const offering = await makeOffers(this.#kind, this.#origin, entries, this.#server, this.#offered)
     return () => this.#replace(offering)
@@ -54,18 +65,27 @@ export class OfferedList<K extends Kind> {
     this.#replace({ offered: new Map(), leftOut: new Map() })
   }
 
-  /** The entry that is left out and would have this name for all clients, or has it for those of the upstream's view. */
+  /**
+   * The entry that is left out and would have this name for all clients, or has it for those of the upstream's view.
+   */
   leftOut (name: string, isOwn: boolean): LeftOutEntry | undefined {
     if (isOwn) return this.#leftOut.get(name)
-    for (const entry of this.#leftOut.values()) if (entry.name.name === name || entry.name.spellings.includes(name)) return entry
+    for (const entry of this.#leftOut.values()) {
+      if (entry.name.name === name || entry.name.spellings.includes(name)) return entry
+    }
     return undefined
   }
 
-  /** Sentences about entries that clients do not get, because they could not read them, or not under their own name, because others have it. */
+  /**
+   * Sentences about entries that clients do not get, because they could not read them, or not under their own name,
+   * because others have it.
+   */
   warnings (noun: string): string[] {
     const warnings = new Warnings()
     for (const [name, { why }] of this.#leftOut) warnings.add(() => `${noun} ${quote(name)} is left out: ${why}`)
-    for (const lost of this.#merged.lostBy(this.#origin)) warnings.add(() => `${noun} ${quote(lost.key)} ${reasonOf(lost)}`)
+    for (const lost of this.#merged.lostBy(this.#origin)) {
+      warnings.add(() => `${noun} ${quote(lost.key)} ${reasonOf(lost)}`)
+    }
     return warnings.list()
   }
 

@@ -15,19 +15,47 @@ import { relayedResource, relayedTemplate } from './resource-definitions.js'
 /** The definition of each kind of list. */
 export interface Definitions { tools: Tool, prompts: Prompt, resources: Resource, templates: Resource }
 
-/** One entry of an upstream as it is offered to all clients, and under its own name to those of the upstream's view. `changes` says what was repaired in it. */
-export interface Offered<T> { readonly entry: Entry, readonly name: string, readonly changes: readonly string[], readonly offer: Offer<T>, readonly bare: T }
+/**
+ * One entry of an upstream as it is offered to all clients, and under its own name to those of the upstream's view.
+ * `changes` says what was repaired in it.
+ */
+export interface Offered<T> {
+  readonly entry: Entry
+  readonly name: string
+  readonly changes: readonly string[]
+  readonly offer: Offer<T>
+  readonly bare: T
+}
 
 /** The offers, by the upstream's own names, and why the others are not. */
-export interface Offering<T> { readonly offered: ReadonlyMap<string, Offered<T>>, readonly leftOut: ReadonlyMap<string, LeftOutEntry> }
+export interface Offering<T> {
+  readonly offered: ReadonlyMap<string, Offered<T>>
+  readonly leftOut: ReadonlyMap<string, LeftOutEntry>
+}
 
 /** An entry that clients do not get, and the name that it would have. */
 export interface LeftOutEntry { readonly name: PublicName, readonly why: string }
 
-type Make = { [K in Kind]: (origin: Origin, entry: Entry, listed: Entry, name: PublicName) => Pick<Offered<Definitions[K]>, 'offer' | 'bare'> }
+type Make = {
+  [K in Kind]: (
+    origin: Origin,
+    entry: Entry,
+    listed: Entry,
+    name: PublicName
+  ) => Pick<Offered<Definitions[K]>, 'offer' | 'bare'>
+}
 
-/** Makes the offers of an upstream of one kind. Definitions of entries that did not change are those of `former`. Many are made over several turns. */
-export async function makeOffers<K extends Kind> (kind: K, origin: Origin, entries: readonly Entry[], server: ServerEntry, former: ReadonlyMap<string, Offered<Definitions[K]>>): Promise<Offering<Definitions[K]>> {
+/**
+ * Makes the offers of an upstream of one kind. Definitions of entries that did not change are those of `former`. Many
+ * are made over several turns.
+ */
+export async function makeOffers<K extends Kind> (
+  kind: K,
+  origin: Origin,
+  entries: readonly Entry[],
+  server: ServerEntry,
+  former: ReadonlyMap<string, Offered<Definitions[K]>>
+): Promise<Offering<Definitions[K]>> {
   const { key } = KINDS[kind]
   const served = kind === 'tools' ? entries.filter(({ name }) => isServed(name as string, server)) : entries
   const names = served.map(entry => entry[key] as string)
@@ -45,7 +73,14 @@ export async function makeOffers<K extends Kind> (kind: K, origin: Origin, entri
     else {
       const repaired = repairEntry(kind, entry, server.schemas)
       if (typeof repaired === 'string') leftOut.set(own, { name, why: repaired })
-      else offered.set(own, { entry, name: name.name, changes: repaired.changes, ...MAKE[kind](origin, entry, repaired.entry, name) })
+      else {
+        offered.set(own, {
+          entry,
+          name: name.name,
+          changes: repaired.changes,
+          ...MAKE[kind](origin, entry, repaired.entry, name)
+        })
+      }
     }
     const pause = slices.spend(isSame ? own.length : sizeOf(entry))
     if (pause !== undefined) await pause
@@ -65,15 +100,32 @@ function sizeOf (value: unknown): number {
 const VALUE = 24
 
 /** The entry's globs, on the names that the upstream gave. */
-export function isServed (name: string, { includeTools, excludeTools }: Pick<ServerEntry, 'includeTools' | 'excludeTools'>): boolean {
-  return (includeTools.length === 0 || includeTools.some(glob => fitsGlob(glob, name))) && !excludeTools.some(glob => fitsGlob(glob, name))
+export function isServed (
+  name: string,
+  { includeTools, excludeTools }: Pick<ServerEntry, 'includeTools' | 'excludeTools'>
+): boolean {
+  return (
+    (includeTools.length === 0 || includeTools.some(glob => fitsGlob(glob, name))) &&
+    !excludeTools.some(glob => fitsGlob(glob, name))
+  )
 }
 
-const bareName = (entry: Entry, { name, spellings }: PublicName): PublicName => ({ name: entry.name as string, spellings: [], accessName: name, scopeNames: [name, ...spellings] })
+const bareName = (entry: Entry, { name, spellings }: PublicName): PublicName => ({
+  name: entry.name as string,
+  spellings: [],
+  accessName: name,
+  scopeNames: [name, ...spellings]
+})
 
 const MAKE: Make = {
-  tools: (origin, entry, listed, name) => ({ offer: { key: name.name, item: relayedTool(origin, entry, listed, name) }, bare: relayedTool(origin, entry, listed, bareName(entry, name)) }),
-  prompts: (origin, _entry, entry, name) => ({ offer: { key: name.name, item: relayedPrompt(origin, entry, name) }, bare: relayedPrompt(origin, entry, bareName(entry, name)) }),
+  tools: (origin, entry, listed, name) => ({
+    offer: { key: name.name, item: relayedTool(origin, entry, listed, name) },
+    bare: relayedTool(origin, entry, listed, bareName(entry, name))
+  }),
+  prompts: (origin, _entry, entry, name) => ({
+    offer: { key: name.name, item: relayedPrompt(origin, entry, name) },
+    bare: relayedPrompt(origin, entry, bareName(entry, name))
+  }),
   resources: (origin, _entry, entry, { name }) => {
     const item = relayedResource(origin, entry, false)
     return { offer: { key: name, item, alternate: relayedResource(origin, entry, true) }, bare: item }

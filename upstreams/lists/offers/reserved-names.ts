@@ -11,7 +11,10 @@ export class ReservedNames {
     this.#aliases = new Map(entries.map(({ alias }) => [alias, alias]))
     const prefixed = entries.filter(({ prefix }) => prefix === undefined)
     // The last one has the word: an alias as it is written comes before a shortened one.
-    this.#prefixes = new Map([...prefixed.map(({ alias }) => [shortAlias(alias), alias] as const), ...prefixed.map(({ alias }) => [alias, alias] as const)])
+    this.#prefixes = new Map([
+      ...prefixed.map(({ alias }) => [shortAlias(alias), alias] as const),
+      ...prefixed.map(({ alias }) => [alias, alias] as const)
+    ])
   }
 
   /** The alias of the upstream to which the name of a tool or prompt belongs; undefined when it may be that of any. */
@@ -19,7 +22,9 @@ export class ReservedNames {
     return ownerIn(this.#prefixes, name, '__')
   }
 
-  /** The alias of the upstream to which the URI or template of a resource belongs; undefined when it may be that of any. */
+  /**
+   * The alias of the upstream to which the URI or template of a resource belongs; undefined when it may be that of any.
+   */
   ownerOfUri (uri: string): string | undefined {
     return ownerIn(this.#aliases, uri, '+')
   }

@@ -14,7 +14,14 @@ export function relayedResource (origin: Origin, entry: Entry, qualified: boolea
   const original = entry.uri as string
   const other = qualifyUri(origin.alias, original)
   const uri = qualified ? other : original
-  return { ...relayedReading(origin, () => original), uri, template: undefined, listed: { ...entry, uri }, spellings: qualified ? [] : [other], scopeNames: [other, original] }
+  return {
+    ...relayedReading(origin, () => original),
+    uri,
+    template: undefined,
+    listed: { ...entry, uri },
+    spellings: qualified ? [] : [other],
+    scopeNames: [other, original]
+  }
 }
 
 /** A template of an upstream; URIs that match are the upstream's. */
@@ -37,7 +44,13 @@ export function relayedTemplate (origin: Origin, entry: Entry, qualified: boolea
 
 /** A resource that an upstream did not list, such as the target of a link in a result. */
 export function unlistedResource (origin: Origin, uri: string): Resource {
-  return { ...relayedReading(origin, () => uri), uri, template: undefined, listed: { uri, name: uri }, scopeNames: [qualifyUri(origin.alias, uri), uri] }
+  return {
+    ...relayedReading(origin, () => uri),
+    uri,
+    template: undefined,
+    listed: { uri, name: uri },
+    scopeNames: [qualifyUri(origin.alias, uri), uri]
+  }
 }
 
 /** Tells whether we understand the template of an entry; the upstream may understand more. */
@@ -45,8 +58,12 @@ export function isMatchable (entry: Entry): boolean {
   return templateIn(entry) !== undefined
 }
 
-function relayedReading (origin: Origin, originalOf: (uri: string) => string): Omit<Resource, 'uri' | 'template' | 'listed'> {
-  const relay: Relayed['relay'] = (params, call) => origin.relay('resources/read', { ...params, uri: originalOf(String(params.uri)) }, call)
+function relayedReading (
+  origin: Origin,
+  originalOf: (uri: string) => string
+): Omit<Resource, 'uri' | 'template' | 'listed'> {
+  const relay: Relayed['relay'] = (params, call) =>
+    origin.relay('resources/read', { ...params, uri: originalOf(String(params.uri)) }, call)
   return {
     kind: 'resource',
     scopes: origin.scopes,
@@ -88,7 +105,9 @@ function templateIn (entry: Entry): UriTemplate | undefined {
 }
 
 function parse (template: string): UriTemplate | undefined {
-  if (template.length > MAX_URI || template.split(/[{,]/, MAX_VARIABLES + 2).length > MAX_VARIABLES + 1) return undefined
+  if (template.length > MAX_URI || template.split(/[{,]/, MAX_VARIABLES + 2).length > MAX_VARIABLES + 1) {
+    return undefined
+  }
   try {
     return uriTemplate(template)
   } catch {

@@ -10,20 +10,39 @@ const MAX_DEPTH = LIMITS.maxDepth - 3
 /** How large an entry may be. */
 export type EntryLimits = Pick<ListLimits, 'maxUpstreamEntry' | 'maxUpstreamEntryValues'>
 
-/** Says what is wrong with an entry of a list that has `length` characters of JSON; undefined when it can be kept. Whether clients can read it is not looked into. */
-export function checkEntry (kind: Kind, entry: unknown, length: number, limits: EntryLimits, mirrorsHeaders: boolean): string | undefined {
+/**
+ * Says what is wrong with an entry of a list that has `length` characters of JSON; undefined when it can be kept.
+ * Whether clients can read it is not looked into.
+ */
+export function checkEntry (
+  kind: Kind,
+  entry: unknown,
+  length: number,
+  limits: EntryLimits,
+  mirrorsHeaders: boolean
+): string | undefined {
   if (!isObject(entry)) return 'it is not an object'
   const { key } = KINDS[kind]
   for (const member of new Set([key, 'name'])) if (!isText(entry[member])) return `it has no "${member}"`
-  if (length > limits.maxUpstreamEntry) return `it is longer than ${limits.maxUpstreamEntry} characters (limit maxUpstreamEntry)`
-  return mistakeOfSize(entry, limits.maxUpstreamEntryValues) ?? (kind === 'tools' && mirrorsHeaders ? mistakeOfMirrors(entry) : undefined)
+  if (length > limits.maxUpstreamEntry) {
+    return `it is longer than ${limits.maxUpstreamEntry} characters (limit maxUpstreamEntry)`
+  }
+  return (
+    mistakeOfSize(entry, limits.maxUpstreamEntryValues) ??
+    (kind === 'tools' && mirrorsHeaders ? mistakeOfMirrors(entry) : undefined)
+  )
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 
 function mistakeOfSize (entry: Entry, max: number): string | undefined {
   try {
-    const { values, forbidden } = examine(entry, { ...LIMITS, maxDepth: MAX_DEPTH, maxKeys: Infinity, allowsUnsafeKeys: true })
+    const { values, forbidden } = examine(entry, {
+      ...LIMITS,
+      maxDepth: MAX_DEPTH,
+      maxKeys: Infinity,
+      allowsUnsafeKeys: true
+    })
     if (forbidden !== undefined) return `in it ${forbidden}`
     if (values > max) return `it has more than ${max} values (limit maxUpstreamEntryValues)`
   } catch {

@@ -19,9 +19,30 @@ export interface KindOfList {
 
 /** The lists of a server. */
 export const KINDS: Readonly<Record<Kind, KindOfList>> = {
-  tools: { noun: 'tool', method: 'tools/list', member: 'tools', key: 'name', capability: 'tools', changed: 'notifications/tools/list_changed' },
-  prompts: { noun: 'prompt', method: 'prompts/list', member: 'prompts', key: 'name', capability: 'prompts', changed: 'notifications/prompts/list_changed' },
-  resources: { noun: 'resource', method: 'resources/list', member: 'resources', key: 'uri', capability: 'resources', changed: 'notifications/resources/list_changed' },
+  tools: {
+    noun: 'tool',
+    method: 'tools/list',
+    member: 'tools',
+    key: 'name',
+    capability: 'tools',
+    changed: 'notifications/tools/list_changed'
+  },
+  prompts: {
+    noun: 'prompt',
+    method: 'prompts/list',
+    member: 'prompts',
+    key: 'name',
+    capability: 'prompts',
+    changed: 'notifications/prompts/list_changed'
+  },
+  resources: {
+    noun: 'resource',
+    method: 'resources/list',
+    member: 'resources',
+    key: 'uri',
+    capability: 'resources',
+    changed: 'notifications/resources/list_changed'
+  },
   templates: {
     noun: 'resource template',
     method: 'resources/templates/list',

@@ -14,8 +14,16 @@ import { checkEntry } from './check-entry.js'
 import { KINDS, type Entry, type Kind } from './kinds.js'
 import { quote, Warnings } from './warnings.js'
 
-/** One list of an upstream: the entries that clients can get, sentences about those that were left out, and the hops that a gateway of ours names. */
-export interface ReadList { readonly entries: readonly Entry[], readonly hints: CacheHints | undefined, readonly warnings: string[], readonly hops: readonly string[] }
+/**
+ * One list of an upstream: the entries that clients can get, sentences about those that were left out, and the hops
+ * that a gateway of ours names.
+ */
+export interface ReadList {
+  readonly entries: readonly Entry[]
+  readonly hints: CacheHints | undefined
+  readonly warnings: string[]
+  readonly hops: readonly string[]
+}
 
 export const EMPTY_LIST: ReadList = { entries: [], hints: undefined, warnings: [], hops: [] }
 
@@ -23,24 +31,49 @@ export const EMPTY_LIST: ReadList = { entries: [], hints: undefined, warnings: [
 const MAX_CURSOR = 65_536
 
 /**
- * Reads all pages of a list, within the limits. Rejects when the upstream fails to answer. Entries that are equal to one of `former` are
- * that one, and equal lists are the same. A long list is checked over several turns of the event loop.
+ * Reads all pages of a list, within the limits. Rejects when the upstream fails to answer. Entries that are equal to
+ * one of `former` are that one, and equal lists are the same. A long list is checked over several turns of the event
+ * loop.
  */
-export async function readList (connection: Connection, kind: Kind, limits: ListLimits, signal: AbortSignal, former: readonly Entry[] = []): Promise<ReadList> {
+export async function readList (
+  connection: Connection,
+  kind: Kind,
+  limits: ListLimits,
+  signal: AbortSignal,
+  former: readonly Entry[] = []
+): Promise<ReadList> {
   const { method, noun } = KINDS[kind]
-  const gathering = new Gathering(kind, limits, connection.transport === 'http' && connection.revision.stateless, former)
+  const gathering = new Gathering(
+    kind,
+    limits,
+    connection.transport === 'http' && connection.revision.stateless,
+    former
+  )
   const marked = connection.server.hops === undefined ? {} : { _meta: MARKED }
   const cursors = new Set<string>()
   let cursor: string | undefined
   for (let pages = 1; ; pages++) {
-    const page = await connection.request({ method, allowsUnsafeKeys: true, params: cursor === undefined ? marked : { cursor, ...marked }, signal: AbortSignal.any([signal, AbortSignal.timeout(limits.callTimeout)]) })
-    const isFull = !await gathering.take(page)
+    const page = await connection.request({
+      method,
+      allowsUnsafeKeys: true,
+      params: cursor === undefined ? marked : { cursor, ...marked },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(limits.callTimeout)])
+    })
+    const isFull = !(await gathering.take(page))
     const { nextCursor } = page
     if (isFull || nextCursor === undefined || nextCursor === null) return gathering.list()
-    if (typeof nextCursor !== 'string') return gathering.list(`the cursor of the ${noun} list is not text: the list ends there`)
-    if (nextCursor.length > MAX_CURSOR) return gathering.list(`a cursor of the ${noun} list has more than ${MAX_CURSOR} characters: the list ends there`)
+    if (typeof nextCursor !== 'string') {
+      return gathering.list(`the cursor of the ${noun} list is not text: the list ends there`)
+    }
+    if (nextCursor.length > MAX_CURSOR) {
+      return gathering.list(`a cursor of the ${noun} list has more than ${MAX_CURSOR} characters: the list ends there`)
+    }
     if (cursors.has(nextCursor)) return gathering.list(`a cursor of the ${noun} list came twice: the list ends there`)
-    if (pages >= limits.maxUpstreamPages) return gathering.list(`the ${noun} list has more than ${pages} pages (limit maxUpstreamPages): the others are left out`)
+    if (pages >= limits.maxUpstreamPages) {
+      return gathering.list(
+        `the ${noun} list has more than ${pages} pages (limit maxUpstreamPages): the others are left out`
+      )
+    }
     cursors.add(nextCursor)
     cursor = nextCursor
   }
@@ -90,7 +123,12 @@ class Gathering {
 
   list (warning?: string): ReadList {
     if (warning !== undefined) this.#warnings.add(warning)
-    return { entries: this.#isAsBefore() ? this.#known : [...this.#entries.values()], hints: this.#hints, warnings: this.#warnings.list(), hops: this.#hops }
+    return {
+      entries: this.#isAsBefore() ? this.#known : [...this.#entries.values()],
+      hints: this.#hints,
+      warnings: this.#warnings.list(),
+      hops: this.#hops
+    }
   }
 
   #isAsBefore (): boolean {
@@ -109,8 +147,16 @@ class Gathering {
     if (wrong !== undefined) return this.#leaveOut(name, wrong)
     if (this.#entries.has(name as string)) return this.#leaveOut(name, 'there is one of that name before it')
     this.#length += length
-    if (this.#entries.size >= this.#limits[option]) return this.#end(`the ${noun} list has more than ${this.#limits[option]} entries (limit ${option}): the others are left out`)
-    if (this.#length > maxUpstreamList) return this.#end(`the ${noun} list is longer than ${maxUpstreamList} characters (limit maxUpstreamList): the rest is left out`)
+    if (this.#entries.size >= this.#limits[option]) {
+      return this.#end(
+        `the ${noun} list has more than ${this.#limits[option]} entries (limit ${option}): the others are left out`
+      )
+    }
+    if (this.#length > maxUpstreamList) {
+      return this.#end(
+        `the ${noun} list is longer than ${maxUpstreamList} characters (limit maxUpstreamList): the rest is left out`
+      )
+    }
     const former = this.#former.get(name)
     this.#entries.set(name as string, isDeepStrictEqual(former, entry) ? former as Entry : entry as Entry)
     return true
@@ -132,10 +178,15 @@ const MAX_TEXT = 500
 /** How much of it is searched for secrets: none of them is cut in two by the end of what is repeated. */
 const LOOKED_AT = 4_000
 
-/** Why a list of a server could not be read, for operators: in our words, or with the code and the text of the server's own error, without its secrets. */
+/**
+ * Why a list of a server could not be read, for operators: in our words, or with the code and the text of the server's
+ * own error, without its secrets.
+ */
 export function describeUnread (error: unknown, entry: ServerEntry, timeout: number): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `it did not answer within ${timeout} ms`
   if (!isMcpError(error)) return 'the gateway failed to read it'
   const text = oneLine(redactor(entry)(error.message.slice(0, LOOKED_AT)), MAX_TEXT)
-  return isObject(error.data) && error.data.upstream === entry.alias ? text : `it answered with error ${error.code}: ${text}`
+  return isObject(error.data) && error.data.upstream === entry.alias
+    ? text
+    : `it answered with error ${error.code}: ${text}`
 }

@@ -1,4 +1,7 @@
-/** Runs something again after it was asked to: one run at a time, and what is asked for meanwhile is one more run after a delay. */
+/**
+ * Runs something again after it was asked to: one run at a time, and what is asked for meanwhile is one more run after
+ * a delay.
+ */
 export class Refresher {
   readonly #run: () => Promise<void>
   readonly #delay: number

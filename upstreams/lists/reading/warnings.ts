@@ -10,8 +10,9 @@ export class Warnings {
 
   /** A function makes the sentence when there is a place for it. */
   add (sentence: string | (() => string)): void {
-    if (this.#sentences.length < MAX_WARNINGS) this.#sentences.push(typeof sentence === 'string' ? sentence : sentence())
-    else this.#more++
+    if (this.#sentences.length < MAX_WARNINGS) {
+      this.#sentences.push(typeof sentence === 'string' ? sentence : sentence())
+    } else this.#more++
   }
 
   list (): string[] {
@@ -20,4 +21,5 @@ export class Warnings {
 }
 
 /** A name that an upstream gave, as a message can repeat it. */
-export const quote = (name: unknown): string => typeof name === 'string' ? `"${oneLine(name, MAX_QUOTED)}"` : 'without a name'
+export const quote = (name: unknown): string =>
+  typeof name === 'string' ? `"${oneLine(name, MAX_QUOTED)}"` : 'without a name'

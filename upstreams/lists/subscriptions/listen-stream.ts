@@ -5,14 +5,16 @@ import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Connection } from '../../ports.js'
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
-/** How long the former request stays open at most when the upstream does not acknowledge the next one, in milliseconds. */
+/**
+ * How long the former request stays open at most when the upstream does not acknowledge the next one, in milliseconds.
+ */
 const ACKNOWLEDGE_WITHIN = 5_000
 /** The waits before a request is sent again that the upstream ended, in milliseconds. */
 const RETRY = { first: 500, longest: 30_000 }
 
 /**
- * One lasting `subscriptions/listen` of a connection to a stateless upstream. When something else is wanted, a new request is sent and
- * acknowledged before the former one ends, so that nothing is lost in between.
+ * One lasting `subscriptions/listen` of a connection to a stateless upstream. When something else is wanted, a new
+ * request is sent and acknowledged before the former one ends, so that nothing is lost in between.
  */
 export class ListenStream {
   readonly #connection: Connection
@@ -47,7 +49,12 @@ export class ListenStream {
     const former = this.#open
     const wanted = this.#wanted
     // Subscriptions wanted before the latest request is acknowledged are asked for afterwards, all at once.
-    if (this.#closed || this.#connection.closed || this.#isBeginning || (former !== undefined && isDeepStrictEqual(former.wanted, wanted))) return
+    if (
+      this.#closed ||
+      this.#connection.closed ||
+      this.#isBeginning ||
+      (former !== undefined && isDeepStrictEqual(former.wanted, wanted))
+    ) { return }
     if (Object.keys(wanted).length === 0) {
       this.#open = undefined
       return former?.end.abort()
@@ -60,7 +67,8 @@ export class ListenStream {
       former?.end.abort()
       if (isOpen) this.#begun()
     })
-    this.#connection.request({ method: 'subscriptions/listen', params: { notifications: wanted }, signal: next.end.signal })
+    this.#connection
+      .request({ method: 'subscriptions/listen', params: { notifications: wanted }, signal: next.end.signal })
       .catch(() => {})
       .finally(() => {
         settle(false)
@@ -74,7 +82,10 @@ export class ListenStream {
     this.#renew()
   }
 
-  /** Runs `settled` once: with true when the request is acknowledged or has been open for long, or with what the returned function is given. */
+  /**
+   * Runs `settled` once: with true when the request is acknowledged or has been open for long, or with what the
+   * returned function is given.
+   */
   #onAcknowledged (wanted: Params, settled: (isOpen: boolean) => void): (isOpen: boolean) => void {
     let isSettled = false
     const settle = (isOpen: boolean): void => {
@@ -84,7 +95,9 @@ export class ListenStream {
       off()
       settled(isOpen)
     }
-    const off = this.#connection.onNotification((method, { notifications }) => { if (method === ACKNOWLEDGED && isOf(wanted, notifications)) settle(true) })
+    const off = this.#connection.onNotification((method, { notifications }) => {
+      if (method === ACKNOWLEDGED && isOf(wanted, notifications)) settle(true)
+    })
     const timer = setTimeout(() => settle(true), ACKNOWLEDGE_WITHIN).unref()
     return settle
   }
@@ -100,9 +113,14 @@ export class ListenStream {
   }
 }
 
-/** True when what is acknowledged is of this request, and not of another of the connection: no two of them have a URI in common. */
+/**
+ * True when what is acknowledged is of this request, and not of another of the connection: no two of them have a URI in
+ * common.
+ */
 function isOf ({ resourceSubscriptions: wanted = [] }: Params, acknowledged: unknown): boolean {
   if (!isObject(acknowledged) || !Array.isArray(wanted)) return true
-  const [first] = Array.isArray(acknowledged.resourceSubscriptions) ? acknowledged.resourceSubscriptions as unknown[] : []
+  const [first] = Array.isArray(acknowledged.resourceSubscriptions)
+    ? (acknowledged.resourceSubscriptions as unknown[])
+    : []
   return first === undefined ? wanted.length === 0 : wanted.includes(first)
 }

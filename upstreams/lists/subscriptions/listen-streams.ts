@@ -3,7 +3,10 @@ import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Connection } from '../../ports.js'
 import { ListenStream } from './listen-stream.js'
 
-/** The most URIs of one request, and the most characters of them: servers refuse larger requests, this gateway among them. */
+/**
+ * The most URIs of one request, and the most characters of them: servers refuse larger requests, this gateway among
+ * them.
+ */
 const MAX_URIS = 500
 const MAX_TEXT = 32_768
 
@@ -12,8 +15,8 @@ const FLAGS = { tools: 'toolsListChanged', prompts: 'promptsListChanged', resour
 interface Group { readonly uris: Set<string>, readonly stream: ListenStream, text: number }
 
 /**
- * The `subscriptions/listen` of a connection to a stateless upstream: one for its lists, and one for each group of resources that clients watch.
- * A change concerns one group, and a request that the upstream refuses concerns no other.
+ * The `subscriptions/listen` of a connection to a stateless upstream: one for its lists, and one for each group of
+ * resources that clients watch. A change concerns one group, and a request that the upstream refuses concerns no other.
  */
 export class ListenStreams {
   readonly #connection: Connection
@@ -56,7 +59,9 @@ export class ListenStreams {
   }
 
   #groupFor (uri: string): Group {
-    for (const group of this.#groups) if (group.uris.size < MAX_URIS && group.text + uri.length <= MAX_TEXT) return group
+    for (const group of this.#groups) {
+      if (group.uris.size < MAX_URIS && group.text + uri.length <= MAX_TEXT) return group
+    }
     const uris = new Set<string>()
     const stream = new ListenStream(this.#connection, () => { for (const missed of uris) this.#missed(missed) })
     const group = { uris, stream, text: 0 }
@@ -67,7 +72,11 @@ export class ListenStreams {
 
 const listen = ({ stream, uris }: Group): void => stream.want({ resourceSubscriptions: [...uris] })
 
-export const canSubscribe = ({ server: { capabilities: { resources } } }: Connection): boolean => isObject(resources) && resources.subscribe === true
+export const canSubscribe = ({
+  server: {
+    capabilities: { resources }
+  }
+}: Connection): boolean => isObject(resources) && resources.subscribe === true
 
 function wantedLists ({ server: { capabilities } }: Connection): Params {
   const wanted = Object.entries(FLAGS).filter(([name]) => {

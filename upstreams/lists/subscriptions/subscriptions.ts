@@ -8,7 +8,12 @@ import { canSubscribe, ListenStreams } from './listen-streams.js'
 const MAX_TEXT = 1_048_576
 const EXTRA = 100
 
-interface Watched { readonly listeners: Set<() => void>, readonly caller: string, readonly counted: number, begun: Promise<void> }
+interface Watched {
+  readonly listeners: Set<() => void>
+  readonly caller: string
+  readonly counted: number
+  begun: Promise<void>
+}
 
 export interface SubscriptionsOptions {
   readonly alias: string
@@ -20,7 +25,9 @@ export interface SubscriptionsOptions {
   readonly resumed: () => void
 }
 
-/** The resources of one upstream that clients watch: one subscription for each URI, made again on every new connection. */
+/**
+ * The resources of one upstream that clients watch: one subscription for each URI, made again on every new connection.
+ */
 export class Subscriptions {
   readonly #options: SubscriptionsOptions
   readonly #watched = new Map<string, Watched>()
@@ -32,7 +39,10 @@ export class Subscriptions {
     this.#options = options
   }
 
-  /** Calls `changed` for each update until the returned function is called. Rejects when the upstream refuses the subscription, or the caller has too many. */
+  /**
+   * Calls `changed` for each update until the returned function is called. Rejects when the upstream refuses the
+   * subscription, or the caller has too many.
+   */
   async watch (uri: string, changed: () => void, caller: string): Promise<() => void> {
     const known = this.#watched.get(uri)
     const watched = known ?? this.#add(uri, caller)
@@ -51,7 +61,9 @@ export class Subscriptions {
     const isAgain = this.#connection !== undefined
     this.#connection = connection
     this.#streams?.close()
-    this.#streams = connection.revision.stateless ? new ListenStreams(connection, this.#options.resumed, uri => this.#notify(uri)) : undefined
+    this.#streams = connection.revision.stateless
+      ? new ListenStreams(connection, this.#options.resumed, uri => this.#notify(uri))
+      : undefined
     connection.onNotification((method, { uri }) => {
       if (method === 'notifications/resources/updated' && typeof uri === 'string') this.#notify(uri)
     })
@@ -67,7 +79,12 @@ export class Subscriptions {
 
   #add (uri: string, caller: string): Watched {
     const counted = this.#shares.enter(caller, uri.length + EXTRA)
-    if (counted === undefined) throw errors.upstreamUnavailable(this.#options.alias, 'this caller watches too many of its resources already, and others need their share; end some subscriptions')
+    if (counted === undefined) {
+      throw errors.upstreamUnavailable(
+        this.#options.alias,
+        'this caller watches too many of its resources already, and others need their share; end some subscriptions'
+      )
+    }
     const watched = { listeners: new Set<() => void>(), caller, counted, begun: Promise.resolve() }
     this.#watched.set(uri, watched)
     return watched
@@ -91,7 +108,9 @@ export class Subscriptions {
     const connection = this.#connection
     if (connection === undefined || connection.closed) return
     if (this.#streams !== undefined) this.#streams.remove(uri)
-    else if (canSubscribe(connection)) this.#request(connection, 'resources/unsubscribe', uri, watched.caller).catch(() => {})
+    else if (canSubscribe(connection)) {
+      this.#request(connection, 'resources/unsubscribe', uri, watched.caller).catch(() => {})
+    }
   }
 
   /** A request that is never answered must not keep its connection for ever, nor those of other callers meanwhile. */

@@ -23,33 +23,78 @@ export function openParking (limits: ParkingLimits, nodeCalls: NodeCalls): Parke
   const { self } = nodeCalls.nodes
   if (self === undefined) return new ParkedCalls(limits)
   const calls = new ParkedCalls(limits, { self, resume: async (...round) => await resumeAt(nodeCalls, ...round) })
-  nodeCalls.on('resume', async (request, onProgress, cancellation) => await serveRound(calls, request, onProgress, cancellation).catch(carryError))
+  nodeCalls.on(
+    'resume',
+    async (request, onProgress, cancellation) =>
+      await serveRound(calls, request, onProgress, cancellation).catch(carryError)
+  )
   return calls
 }
 
-/** Gives the answers of the client to the node with its call, and settles as the call goes on there. Throws when that node is gone. */
-async function resumeAt (nodeCalls: NodeCalls, call: Call, upstream: string, { parkedId, nonce }: ParkedAt, node: string): Promise<RoundOutcome> {
-  const { method, params, principal, capabilities, logLevel, response: { cancellation } } = call
-  const request = { upstream, parkedId, nonce, principal, bound: binding(method, params, principal), capabilities, logLevel, answers: params['inputResponses'] }
-  const { outcome, answer } = await nodeCalls.request(node, 'resume', request, { onProgress: progress => forward(call, progress as RoundProgress), cancellation })
+/**
+ * Gives the answers of the client to the node with its call, and settles as the call goes on there. Throws when that
+ * node is gone.
+ */
+async function resumeAt (
+  nodeCalls: NodeCalls,
+  call: Call,
+  upstream: string,
+  { parkedId, nonce }: ParkedAt,
+  node: string
+): Promise<RoundOutcome> {
+  const {
+    method,
+    params,
+    principal,
+    capabilities,
+    logLevel,
+    response: { cancellation }
+  } = call
+  const request = {
+    upstream,
+    parkedId,
+    nonce,
+    principal,
+    bound: binding(method, params, principal),
+    capabilities,
+    logLevel,
+    answers: params['inputResponses']
+  }
+  const { outcome, answer } = await nodeCalls.request(node, 'resume', request, {
+    onProgress: progress => forward(call, progress as RoundProgress),
+    cancellation
+  })
   if (outcome === 'absent') throw errors.notWaiting(upstream, 'not here any more')
   if (outcome === 'lost') throw errors.upstreamGone(upstream, 'the node that called it has ended')
   return takeOutcome(answer as CarriedOutcome)
 }
 
 /** Goes on with a call that is parked here, for a client whose request reached another node. */
-async function serveRound (calls: ParkedCalls, request: ResumeRequest, onProgress: (progress: RoundProgress) => void, cancellation: Cancellation): Promise<RoundOutcome> {
+async function serveRound (
+  calls: ParkedCalls,
+  request: ResumeRequest,
+  onProgress: (progress: RoundProgress) => void,
+  cancellation: Cancellation
+): Promise<RoundOutcome> {
   const { upstream, parkedId, principal, bound, capabilities, logLevel, answers } = request
   const parked = findParked(calls, upstream, request)
   if (!parked.isOf(principal, bound)) throw errors.stateRefused('was not issued for this request')
-  return await resumeHere(parked, calls, parkedId, {
-    client: undefined,
-    capabilities: isObject(capabilities) ? capabilities : {},
-    cancellation,
-    progress: params => onProgress({ progress: params }),
-    // Without a level the client wants none.
-    log: params => { if (logLevel !== undefined) onProgress({ log: params }) }
-  }, answers)
+  return await resumeHere(
+    parked,
+    calls,
+    parkedId,
+    {
+      client: undefined,
+      capabilities: isObject(capabilities) ? capabilities : {},
+      cancellation,
+      progress: params => onProgress({ progress: params }),
+      // Without a level the client wants none.
+      log: params => {
+        if (logLevel !== undefined) onProgress({ log: params })
+      }
+    },
+    answers
+  )
 }
 
 function forward (call: Call, progress: RoundProgress): void {

@@ -34,7 +34,9 @@ export class OpenQuestions {
     const key = `question-${++this.#lastKey}`
     return new Promise<object>((resolve, reject) => {
       this.#open.set(key, { question, bytes, resolve, reject })
-      onAbort(signal, () => { if (this.#open.delete(key)) reject(errors.cannotAsk(question.method, 'the question was taken back')) })
+      onAbort(signal, () => {
+        if (this.#open.delete(key)) reject(errors.cannotAsk(question.method, 'the question was taken back'))
+      })
     })
   }
 

@@ -19,8 +19,9 @@ type Result = Record<string, unknown>
 type Outcome = { readonly result: Result } | { readonly error: unknown }
 
 /**
- * One request to an upstream with a handshake for a client without one. When the upstream asks, the client's request is answered with
- * the questions and the upstream's call is parked; the client's next request brings the answers and is served by the same call.
+ * One request to an upstream with a handshake for a client without one. When the upstream asks, the client's request is
+ * answered with the questions and the upstream's call is parked; the client's next request brings the answers and is
+ * served by the same call.
  */
 export class ParkableCall implements RelayedCall, ParkedCall {
   readonly upstream: string
@@ -140,7 +141,11 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     this.#forgetProgress()
     this.#keep(0)
     try {
-      while (this.#outcome === undefined && this.#questions.size === 0) await new Promise<void>(resolve => { this.#wake = resolve })
+      while (this.#outcome === undefined && this.#questions.size === 0) {
+        await new Promise<void>(resolve => {
+          this.#wake = resolve
+        })
+      }
     } finally {
       off()
       this.#round = undefined
@@ -170,7 +175,10 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   #finish (outcome: Outcome): void {
     this.#questions.giveUp('the call is over')
     this.#forgetProgress()
-    this.#outcome = this.#round !== undefined || this.#keep(sizeOfOutcome(outcome)) ? outcome : { error: errors.upstreamFailed(this.upstream, TOO_LARGE) }
+    this.#outcome =
+      this.#round !== undefined || this.#keep(sizeOfOutcome(outcome))
+        ? outcome
+        : { error: errors.upstreamFailed(this.upstream, TOO_LARGE) }
     this.#wake?.()
   }
 
@@ -204,7 +212,8 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   }
 }
 
-const TOO_LARGE = 'its result came while the call waited for the client, and was too large to be kept (limit maxParkedBytes)'
+const TOO_LARGE =
+  'its result came while the call waited for the client, and was too large to be kept (limit maxParkedBytes)'
 
 const sizeOf = (value: object): number => Buffer.byteLength(JSON.stringify(value))
 

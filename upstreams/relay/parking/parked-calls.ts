@@ -23,7 +23,9 @@ export interface ParkingLimits {
 
 interface Waiting { readonly call: ParkedCall, readonly until: number }
 
-/** The calls of all upstreams that wait for answers of clients, by ids that are good for one use. One timer serves all. */
+/**
+ * The calls of all upstreams that wait for answers of clients, by ids that are good for one use. One timer serves all.
+ */
 export class ParkedCalls {
   readonly limits: ParkingLimits
   /** Names this process: an id of another one is not looked up here. */
@@ -60,7 +62,9 @@ export class ParkedCalls {
     return undefined
   }
 
-  /** Sets how many bytes are kept for a call that is counted. False when that is too much: the bytes stay as they were. */
+  /**
+   * Sets how many bytes are kept for a call that is counted. False when that is too much: the bytes stay as they were.
+   */
   keep (call: ParkedCall, bytes: number): boolean {
     const before = this.#calls.get(call)
     if (before === undefined) return false
@@ -100,7 +104,9 @@ export class ParkedCalls {
 
   /** Ends the parked calls of one upstream, or all. */
   end (reason: string, upstream?: string): void {
-    for (const [parkedId, { call }] of this.#waiting) if (upstream === undefined || call.upstream === upstream) this.#end(parkedId, call, reason)
+    for (const [parkedId, { call }] of this.#waiting) {
+      if (upstream === undefined || call.upstream === upstream) this.#end(parkedId, call, reason)
+    }
     this.#schedule()
   }
 
@@ -131,8 +137,12 @@ export class ParkedCalls {
   #refusal (call: ParkedCall): McpError | undefined {
     const { maxParkedCalls, maxParkedCallsPerUpstream, maxParkedCallsPerCaller } = this.limits
     if (this.#calls.size >= maxParkedCalls) return errors.tooManyParked('maxParkedCalls', maxParkedCalls)
-    if (this.#perUpstream.get(call.upstream) >= maxParkedCallsPerUpstream) return errors.tooManyParked('maxParkedCallsPerUpstream', maxParkedCallsPerUpstream)
-    return this.#perCaller.get(callerOf(call)) >= maxParkedCallsPerCaller ? errors.tooManyParked('maxParkedCallsPerCaller', maxParkedCallsPerCaller) : undefined
+    if (this.#perUpstream.get(call.upstream) >= maxParkedCallsPerUpstream) {
+      return errors.tooManyParked('maxParkedCallsPerUpstream', maxParkedCallsPerUpstream)
+    }
+    return this.#perCaller.get(callerOf(call)) >= maxParkedCallsPerCaller
+      ? errors.tooManyParked('maxParkedCallsPerCaller', maxParkedCallsPerCaller)
+      : undefined
   }
 }
 

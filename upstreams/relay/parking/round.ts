@@ -19,7 +19,8 @@ export interface Round {
 type Result = Record<string, unknown>
 
 /** The outcome of a round for its client: the result, or questions and where the call waits for their answers. */
-export type RoundOutcome = { readonly result: Result } | { readonly questions: Record<string, object>, readonly parked: ParkedAt }
+export type RoundOutcome =
+  { readonly result: Result } | { readonly questions: Record<string, object>; readonly parked: ParkedAt }
 
 /** Goes on with calls that are parked at other nodes. */
 export interface ForwardedRounds {
@@ -57,9 +58,16 @@ export class ClientRound implements Round {
   }
 }
 
-/** The outcome as the result of the client's call. The state is sealed here, for the call that is answered with it, and good for `lifetime` milliseconds. */
+/**
+ * The outcome as the result of the client's call. The state is sealed here, for the call that is answered with it, and
+ * good for `lifetime` milliseconds.
+ */
 export function toResult (outcome: RoundOutcome, call: Call, upstream: string, lifetime: number): Result {
   if ('result' in outcome) return outcome.result
   const { questions, parked } = outcome
-  return { resultType: 'input_required', inputRequests: questions, requestState: carryState(call, { upstream, parked }, lifetime) }
+  return {
+    resultType: 'input_required',
+    inputRequests: questions,
+    requestState: carryState(call, { upstream, parked }, lifetime)
+  }
 }

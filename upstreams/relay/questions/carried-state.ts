@@ -2,7 +2,10 @@ import type { Call } from '../../../protocol/dispatch/call.js'
 import { errors } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
 
-/** Our part of the sealed `requestState` of a relayed call: the seal binds it to the method, the params and the principal. */
+/**
+ * Our part of the sealed `requestState` of a relayed call: the seal binds it to the method, the params and the
+ * principal.
+ */
 export interface CarriedState {
   /** The alias: a name may lead to another upstream on another URL, or after a change of the configuration. */
   readonly upstream: string
@@ -11,10 +14,15 @@ export interface CarriedState {
   readonly parked?: ParkedAt | undefined
 }
 
-/** The parked call that waits for the answers, and the process in which it waits; the node, where others can reach that. */
+/**
+ * The parked call that waits for the answers, and the process in which it waits; the node, where others can reach that.
+ */
 export interface ParkedAt { readonly parkedId: string, readonly nonce: string, readonly node?: string | undefined }
 
-/** Reads what an earlier round of this request left; undefined for a first request. Throws when its state is not one for this upstream. */
+/**
+ * Reads what an earlier round of this request left; undefined for a first request. Throws when its state is not one for
+ * this upstream.
+ */
 export function carriedState (call: Call, upstream: string): CarriedState | undefined {
   if (!call.revision.stateless || call.params.requestState === undefined) return undefined
   const { carried } = call.clientRequests
@@ -23,4 +31,5 @@ export function carriedState (call: Call, upstream: string): CarriedState | unde
 }
 
 /** The `requestState` that brings it back. */
-export const carryState = (call: Call, state: CarriedState, lifetime?: number): string => call.clientRequests.carry(state, lifetime)
+export const carryState = (call: Call, state: CarriedState, lifetime?: number): string =>
+  call.clientRequests.carry(state, lifetime)

@@ -4,7 +4,10 @@ import type { Connection } from '../../ports.js'
 
 const METHOD = 'notifications/elicitation/complete'
 
-/** How many pages of one connection may be open; the oldest is forgotten first. Its client then learns of it by trying again. */
+/**
+ * How many pages of one connection may be open; the oldest is forgotten first. Its client then learns of it by trying
+ * again.
+ */
 const MAX_EXPECTED = 1_000
 /** A longer id is not remembered. */
 const MAX_ID = 1_024

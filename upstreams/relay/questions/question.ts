@@ -14,10 +14,12 @@ const SAMPLING = 'sampling/createMessage'
 const ROOTS = 'roots/list'
 
 /** The questions that are relayed. */
-export const isRelayedQuestion = (method: string): boolean => method === ELICITATION || method === SAMPLING || method === ROOTS
+export const isRelayedQuestion = (method: string): boolean =>
+  method === ELICITATION || method === SAMPLING || method === ROOTS
 
 /** True when the answer is given on a page in the browser. */
-export const isPage = ({ method, params }: Question): boolean => method === ELICITATION && (params.mode === 'url' || params.url !== undefined)
+export const isPage = ({ method, params }: Question): boolean =>
+  method === ELICITATION && (params.mode === 'url' || params.url !== undefined)
 
 /** The capability that the client must have declared. */
 export function capabilityFor (question: Question): Record<string, object> {
@@ -27,13 +29,24 @@ export function capabilityFor (question: Question): Record<string, object> {
 }
 
 /** True when the client declared what the question needs, and its revision knows such questions. */
-export function isAnswerable (question: Question, capabilities: Readonly<Record<string, unknown>>, { features }: Revision): boolean {
-  if (question.method === ELICITATION && !elicitation.isKnown(isPage(question) ? { url: question.params.url ?? '' } : {}, features)) return false
+export function isAnswerable (
+  question: Question,
+  capabilities: Readonly<Record<string, unknown>>,
+  { features }: Revision
+): boolean {
+  if (
+    question.method === ELICITATION &&
+    !elicitation.isKnown(isPage(question) ? { url: question.params.url ?? '' } : {}, features)
+  ) { return false }
   return isRelayedQuestion(question.method) && declares(capabilities, capabilityFor(question))
 }
 
-/** Why a question of a stateless upstream is a mistake of the upstream: such questions were not among the capabilities that it got. */
-export const notOffered = ({ method }: Question): string => `it asks for ${method}, which the client did not declare, or its configuration forbids`
+/**
+ * Why a question of a stateless upstream is a mistake of the upstream: such questions were not among the capabilities
+ * that it got.
+ */
+export const notOffered = ({ method }: Question): string =>
+  `it asks for ${method}, which the client did not declare, or its configuration forbids`
 
 /** The params as the client's revision can say them. */
 export function toClientParams ({ method, params }: Question, features: Features): Params {
@@ -51,10 +64,14 @@ export function toUpstreamAnswer ({ method, params }: Question, answer: object, 
 export function faultOf ({ method }: Question, answer: unknown): string | undefined {
   if (!isObject(answer)) return 'must be an object'
   if (method === ELICITATION) {
-    if (!['accept', 'decline', 'cancel'].includes(answer.action as string)) return 'action must be accept, decline or cancel'
+    if (!['accept', 'decline', 'cancel'].includes(answer.action as string)) {
+      return 'action must be accept, decline or cancel'
+    }
     return answer.content === undefined || isObject(answer.content) ? undefined : 'content must be an object'
   }
   if (method === ROOTS) return Array.isArray(answer.roots) ? undefined : 'roots must be an array'
   if (typeof answer.role !== 'string' || typeof answer.model !== 'string') return 'role and model must be strings'
-  return typeof answer.content === 'object' && answer.content !== null ? undefined : 'content must be an object or an array'
+  return typeof answer.content === 'object' && answer.content !== null
+    ? undefined
+    : 'content must be an object or an array'
 }
