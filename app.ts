@@ -1,51 +1,21 @@
 import { dirname } from 'node:path'
 import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import { gateway } from './gateway.js'
 import { builtIns } from './loader/built-ins.js'
 import { isAskedFor, isQuiet } from './loader/demonstration.js'
 import { contribute } from './loader/load-file.js'
 import { loadPlugins } from './loader/load-plugins.js'
 import { checkoutFolders } from './loader/checkout.js'
 import { unknownNames } from './loader/unknown-names.js'
-import { flatten, resolveOptions, scopeChallenge, type FlatOptions, type Options } from './options.js'
-import { ignoredOptions, overriddenOptions } from './options/embedded.js'
-import { servesMetrics } from './options/exposure.js'
+import { flatten, resolveOptions, type FlatOptions, type Options } from './options.js'
+import { ignoredOptions } from './options/embedded.js'
 import { serverOptions } from './options/server-options.js'
-import { LIMITS } from './protocol/wire/limits.js'
-import type { Store } from './protocol/store.js'
-import scopes from './plugins/core/scopes.js'
-import audit from './plugins/observability/audit.js'
-import cancellation from './plugins/capabilities/cancellation.js'
 import commands from './plugins/builtin/commands.js'
 import clipboard from './plugins/builtin/clipboard.js'
-import completion from './plugins/capabilities/completion.js'
-import elicitation from './plugins/capabilities/elicitation.js'
-import completeness from './plugins/core/completeness.js'
-import hops from './plugins/core/hops.js'
-import views from './plugins/core/views.js'
-import watch from './plugins/observability/watch.js'
-import health from './plugins/core/health.js'
-import nodeCalls from './plugins/core/node-calls.js'
 import files from './plugins/builtin/files.js'
-import unavailable from './plugins/core/unavailable.js'
-import lifecycle from './plugins/capabilities/handshake.js'
-import logging from './plugins/capabilities/logging.js'
-import mcp from './plugins/core/mcp.js'
 import notes from './plugins/builtin/notes.js'
-import pagination from './plugins/capabilities/pagination.js'
-import pressure from './plugins/security/pressure.js'
-import prompts from './plugins/capabilities/prompts.js'
-import rateLimiter from './plugins/security/rate-limiter.js'
-import resources from './plugins/capabilities/resources.js'
-import roots from './plugins/capabilities/roots.js'
-import sampling from './plugins/capabilities/sampling.js'
-import servers from './plugins/capabilities/servers.js'
-import subscriptions from './plugins/capabilities/subscriptions.js'
-import tools from './plugins/capabilities/tools.js'
-import tracing from './plugins/observability/tracing.js'
 import webSearch from './plugins/builtin/web-search.js'
-import { memoryStore } from './stores/memory/store.js'
-import upstreams from './upstreams/plugin.js'
 import type { ServerEntry } from './upstreams/server-entry.js'
 import { version } from './version.js'
 
@@ -105,7 +75,7 @@ export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Optio
 }, { name: 'patchbay', fastify: '5.x' })
 
 /** A gateway of its own: a Fastify application that serves nothing else. */
-export async function build(
+export async function build (
   given: Partial<Options> = {},
   server: FastifyServerOptions = {}
 ): Promise<FastifyInstance> {
@@ -151,7 +121,7 @@ async function assemble (fastify: FastifyInstance, options: FlatOptions, standal
     throw new Error('patchbay is registered here already; register it in two scopes to have it twice')
   }
   if (fastify.hasDecorator('mcp')) throw new Error(TAKEN)
-  await fastify.register(capabilities, { ...options, standalone })
+  await fastify.register(gateway, { ...options, standalone })
   if (standalone && !isPrivate(options)) {
     await fastify.register((await import('./http-server.js')).requestChecks, options)
   }
@@ -206,71 +176,6 @@ function isPrivate ({ stdio, http, token, apiKeys, oauth }: FlatOptions): boolea
   return stdio && !http && token === undefined && apiKeys.length === 0 && oauth === undefined
 }
 
-/** One MCP capability each, in the order they need each other. */
-const capabilities = fp(async (fastify: FastifyInstance, options: FlatOptions & { standalone: boolean }) => {
-  const { name, instructions, pageSize, maxCapabilities, standalone, secret } = options
-  for (const sentence of overriddenOptions(options)) fastify.log.warn(sentence)
-  const measuring = servesMetrics(options, standalone) ? await import('./plugins/observability/metrics.js') : undefined
-  const measured = measuring && new measuring.StoreMetrics()
-  const opened = await openStore(options, sentence => fastify.log.warn(sentence))
-  const store =
-    measured === undefined
-      ? opened
-      : (await import('./stores/observed.js')).observeStore(opened, measured.observerOf(opened.kind))
-  await fastify.register(mcp, {
-    info: { name, version },
-    ...(instructions === undefined ? {} : { instructions }),
-    secret,
-    standalone,
-    store,
-    limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>),
-    challenge: scopes => scopeChallenge(fastify, options, scopes)
-  })
-  await fastify.register(nodeCalls)
-  await fastify.register(unavailable)
-  if (options.audit) await fastify.register(audit)
-  await fastify.register(tracing, { traces: options.traces })
-  if (measuring !== undefined && measured !== undefined) {
-    await fastify.register(measuring.default, { store: measured, version })
-  }
-  await fastify.register(health)
-  await fastify.register(pressure, pick(options, ['maxEventLoopDelay', 'maxHeap', 'maxRss']))
-  await fastify.register(scopes, { scopes: options.scopes })
-  await fastify.register(views)
-  for (const plugin of [completeness, hops]) await fastify.register(plugin)
-  await fastify.register(lifecycle, { maxCapabilities })
-  for (const plugin of [logging, cancellation]) await fastify.register(plugin)
-  await fastify.register(subscriptions, {
-    maxSubscriptions: options.maxSubscriptions,
-    maxSubscriptionText: options.maxSubscriptionText
-  })
-  await fastify.register(pagination, { pageSize })
-  await fastify.register(resources, {
-    maxSubscriptions: options.maxSubscriptions,
-    maxSubscriptionText: options.maxSubscriptionText,
-    maxUri: options.maxUri
-  })
-  for (const plugin of [tools, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
-  await fastify.register(rateLimiter, options)
-  await fastify.register(upstreams, options)
-  await fastify.register(servers)
-  await fastify.register(watch, { maxQueue: options.maxQueue })
-})
-
-// Loads the modules of a store only where it is used.
-async function openStore (
-  { data, ephemeral, maxData, redis, redisPrefix }: FlatOptions,
-  onWarning: (sentence: string) => void
-): Promise<Store> {
-  if (redis !== undefined) {
-    const { redisStore } = await import('./stores/redis/store.js')
-    return await redisStore(redis, redisPrefix, { onWarning })
-  }
-  if (ephemeral || data === undefined) return memoryStore()
-  const { diskStore } = await import('./stores/disk/store.js')
-  return diskStore(data, maxData)
-}
-
 /** The services that the built-in tools, resources and prompts use. */
 const builtInServices = fp(async (fastify: FastifyInstance, options: FlatOptions) => {
   await fastify.register(notes, { maxNotes: options.maxNotes, maxNote: options.maxNote })
@@ -293,8 +198,4 @@ function routable (url: string): string {
   } catch {
     return url.replaceAll('%', '%25')
   }
-}
-
-function pick<T extends object, K extends keyof T> (all: T, names: K[]): Pick<T, K> {
-  return Object.fromEntries(names.map(name => [name, all[name]])) as Pick<T, K>
 }

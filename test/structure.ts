@@ -7,7 +7,8 @@ const siblings = ['plugins', 'routes', 'transports', 'upstreams', 'tools', 'reso
 /** The places that each place may import besides itself. A place is a folder at the top, or a file there. */
 const below: Record<string, string[]> = {
   cli: ['app', 'options', 'version', 'loader', 'protocol', 'system', 'lib'],
-  app: ['http-server', 'options', 'version', 'loader', ...siblings, 'protocol', 'system', 'lib'],
+  app: ['gateway', 'http-server', 'options', 'version', 'loader', ...siblings, 'protocol', 'system', 'lib'],
+  gateway: ['options', 'version', ...siblings, 'protocol', 'system', 'lib'],
   'http-server': ['options', ...siblings, 'protocol', 'system', 'lib'],
   loader: ['options', 'version', 'protocol', 'lib'],
   options: ['protocol', 'system', 'lib'],

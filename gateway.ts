@@ -1,0 +1,107 @@
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { scopeChallenge, type FlatOptions } from './options.js'
+import { overriddenOptions } from './options/embedded.js'
+import { servesMetrics } from './options/exposure.js'
+import cancellation from './plugins/capabilities/cancellation.js'
+import completion from './plugins/capabilities/completion.js'
+import elicitation from './plugins/capabilities/elicitation.js'
+import lifecycle from './plugins/capabilities/handshake.js'
+import logging from './plugins/capabilities/logging.js'
+import pagination from './plugins/capabilities/pagination.js'
+import prompts from './plugins/capabilities/prompts.js'
+import resources from './plugins/capabilities/resources.js'
+import roots from './plugins/capabilities/roots.js'
+import sampling from './plugins/capabilities/sampling.js'
+import servers from './plugins/capabilities/servers.js'
+import subscriptions from './plugins/capabilities/subscriptions.js'
+import tools from './plugins/capabilities/tools.js'
+import completeness from './plugins/core/completeness.js'
+import health from './plugins/core/health.js'
+import hops from './plugins/core/hops.js'
+import mcp from './plugins/core/mcp.js'
+import nodeCalls from './plugins/core/node-calls.js'
+import scopes from './plugins/core/scopes.js'
+import unavailable from './plugins/core/unavailable.js'
+import views from './plugins/core/views.js'
+import audit from './plugins/observability/audit.js'
+import tracing from './plugins/observability/tracing.js'
+import watch from './plugins/observability/watch.js'
+import pressure from './plugins/security/pressure.js'
+import rateLimiter from './plugins/security/rate-limiter.js'
+import type { Store } from './protocol/store.js'
+import { LIMITS } from './protocol/wire/limits.js'
+import { memoryStore } from './stores/memory/store.js'
+import upstreams from './upstreams/plugin.js'
+import { version } from './version.js'
+
+/**
+ * Registers the dispatcher with its store, then each MCP capability, in the order in which they need each other: every
+ * gateway has them, whatever serves it.
+ */
+export const gateway = fp(async (fastify: FastifyInstance, options: FlatOptions & { standalone: boolean }) => {
+  const { name, instructions, pageSize, maxCapabilities, standalone, secret } = options
+  for (const sentence of overriddenOptions(options)) fastify.log.warn(sentence)
+  const measuring = servesMetrics(options, standalone) ? await import('./plugins/observability/metrics.js') : undefined
+  const measured = measuring && new measuring.StoreMetrics()
+  const opened = await openStore(options, sentence => fastify.log.warn(sentence))
+  const store = measured === undefined
+    ? opened
+    : (await import('./stores/observed.js')).observeStore(opened, measured.observerOf(opened.kind))
+  await fastify.register(mcp, {
+    info: { name, version },
+    ...(instructions === undefined ? {} : { instructions }),
+    secret,
+    standalone,
+    store,
+    limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>),
+    challenge: scopes => scopeChallenge(fastify, options, scopes)
+  })
+  await fastify.register(nodeCalls)
+  await fastify.register(unavailable)
+  if (options.audit) await fastify.register(audit)
+  await fastify.register(tracing, { traces: options.traces })
+  if (measuring !== undefined && measured !== undefined) {
+    await fastify.register(measuring.default, { store: measured, version })
+  }
+  await fastify.register(health)
+  await fastify.register(pressure, pick(options, ['maxEventLoopDelay', 'maxHeap', 'maxRss']))
+  await fastify.register(scopes, { scopes: options.scopes })
+  await fastify.register(views)
+  for (const plugin of [completeness, hops]) await fastify.register(plugin)
+  await fastify.register(lifecycle, { maxCapabilities })
+  for (const plugin of [logging, cancellation]) await fastify.register(plugin)
+  await fastify.register(subscriptions, {
+    maxSubscriptions: options.maxSubscriptions,
+    maxSubscriptionText: options.maxSubscriptionText
+  })
+  await fastify.register(pagination, { pageSize })
+  await fastify.register(resources, {
+    maxSubscriptions: options.maxSubscriptions,
+    maxSubscriptionText: options.maxSubscriptionText,
+    maxUri: options.maxUri
+  })
+  for (const plugin of [tools, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
+  await fastify.register(rateLimiter, options)
+  await fastify.register(upstreams, options)
+  await fastify.register(servers)
+  await fastify.register(watch, { maxQueue: options.maxQueue })
+})
+
+// Loads the modules of a store only where it is used.
+async function openStore (
+  { data, ephemeral, maxData, redis, redisPrefix }: FlatOptions,
+  onWarning: (sentence: string) => void
+): Promise<Store> {
+  if (redis !== undefined) {
+    const { redisStore } = await import('./stores/redis/store.js')
+    return await redisStore(redis, redisPrefix, { onWarning })
+  }
+  if (ephemeral || data === undefined) return memoryStore()
+  const { diskStore } = await import('./stores/disk/store.js')
+  return diskStore(data, maxData)
+}
+
+function pick<T extends object, K extends keyof T> (all: T, names: K[]): Pick<T, K> {
+  return Object.fromEntries(names.map(name => [name, all[name]])) as Pick<T, K>
+}
