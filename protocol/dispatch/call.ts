@@ -2,25 +2,21 @@ import { cameThroughProxy } from '../http/proxied.js'
 import type { Conversation } from '../peer/conversation.js'
 import type { Peer } from '../peer/peer.js'
 import type { ClientRequest, ClientRequestKinds } from '../questions/client-request.js'
-import { ClientRequests, ignoreRejection, type QuestionObserver } from '../questions/client-requests.js'
-import { formOf, parseForm, type Elicited } from '../questions/answers.js'
+import { elicit, ignoreRejection, listRoots, sample } from '../questions/answers.js'
+import type { Elicited, FormQuestion, SampleQuestion, UrlQuestion } from '../questions/answers.js'
+import { ClientRequests } from '../questions/client-requests.js'
+import type { QuestionObserver } from '../questions/deferred-questions.js'
 import { namingCall } from '../questions/named-call.js'
 import type { Sealer } from '../questions/seal.js'
 import { convert } from '../revisions/convert.js'
 import type { Revision } from '../revisions/revision.js'
 import type { Values } from '../store.js'
 import type { Channel } from '../wire/channel.js'
-import type { ElicitAnswer, ElicitResult, Root, SampleAnswer } from '../wire/client-answers.js'
+import type { ElicitResult, Root, SampleAnswer } from '../wire/client-answers.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../wire/identity.js'
 import { isObject } from '../wire/json.js'
-import {
-  encodeNotification,
-  encodeNotificationWith,
-  isId,
-  type Id,
-  type Params,
-  type Request
-} from '../wire/jsonrpc.js'
+import { encodeNotification, encodeNotificationWith, isId } from '../wire/jsonrpc.js'
+import type { Id, Params, Request } from '../wire/jsonrpc.js'
 import { atLeast, loggable, type LogLevel } from '../wire/log-level.js'
 import { META } from '../wire/meta.js'
 import type { CallTrace } from '../wire/trace.js'
@@ -45,6 +41,8 @@ export interface CallHost {
 export class Call {
   readonly method: string
   readonly params: Params
+  /** The `_meta` of the request. */
+  readonly meta: Readonly<Params>
   readonly response: CallResponse
   readonly peer: Peer
   readonly channel: Channel
@@ -60,29 +58,21 @@ export class Call {
   /** The span of the call; undefined where calls are not traced. */
   trace: CallTrace | undefined
   readonly #host: CallHost
-  readonly #meta: Readonly<Params>
   #clientRequests: ClientRequests | undefined
   #target: Target | undefined | 'not looked up' = 'not looked up'
   #lastProgress = -Infinity
 
-  constructor (
-    host: CallHost,
-    request: Request,
-    peer: Peer,
-    channel: Channel,
-    revision: Revision,
-    identity: Identity = peer.identity
-  ) {
+  constructor (host: CallHost, request: Request, peer: Peer, channel: Channel, revision: Revision, by = peer.identity) {
     this.#host = host
     this.method = request.method
     this.params = request.params
+    this.meta = request.meta
     this.response = new CallResponse(this, request, peer, channel)
     this.peer = peer
     this.channel = channel
     this.revision = revision
-    this.identity = identity
+    this.identity = by
     this.conversation = peer.conversation
-    this.#meta = request.meta
   }
 
   /** Reads the state and the answers that a retry brings. Throws when they are not good. */
@@ -96,24 +86,15 @@ export class Call {
     return this.response.id
   }
 
-  /** The `_meta` of the request. */
-  get meta (): Readonly<Params> {
-    return this.#meta
-  }
-
   /** The name of the caller; undefined for an anonymous one. */
   get principal (): string | undefined {
     return this.identity.principal
   }
 
-  /**
-   * True for the program that launched this process and for clients inside it that act for no caller; false for
-   * requests over the network, be it from this machine.
-   */
+  /** True for the program that launched this process, and for clients inside it that act for no caller. */
   get local (): boolean {
-    return (
-      this.peer.transport === 'stdio' || (this.peer.transport === 'memory' && this.identity === ANONYMOUS_ALL_SCOPES)
-    )
+    const { transport } = this.peer
+    return transport === 'stdio' || (transport === 'memory' && this.identity === ANONYMOUS_ALL_SCOPES)
   }
 
   /** True when the request came through a proxy, as its headers or those of its connection say. */
@@ -121,10 +102,7 @@ export class Call {
     return cameThroughProxy(this.channel)
   }
 
-  /**
-   * The target of the request, as it was registered when this was first asked for; undefined when there is no such
-   * thing.
-   */
+  /** The target of the request, as it was registered when this was first asked for; undefined when there is none. */
   get target (): Target | undefined {
     if (this.#target === 'not looked up') this.lookUpTarget()
     return this.#target as Target | undefined
@@ -149,33 +127,30 @@ export class Call {
   /** The capabilities the client declared, with `initialize` or in this request. */
   get capabilities (): Record<string, unknown> {
     if (!this.revision.stateless) return this.conversation.capabilities
-    const declared = this.#meta[META.capabilities]
+    const declared = this.meta[META.capabilities]
     return isObject(declared) ? declared : {}
   }
 
   /** How the client names itself. Not verified. */
   get client (): unknown {
-    return this.revision.stateless ? this.#meta[META.clientInfo] : this.conversation.client
+    return this.revision.stateless ? this.meta[META.clientInfo] : this.conversation.client
   }
 
   /** The least severe level the client wants log messages of; undefined for none. */
   get logLevel (): LogLevel | undefined {
-    return this.revision.stateless ? this.#meta[META.logLevel] as LogLevel | undefined : this.conversation.logLevel
+    return this.revision.stateless ? this.meta[META.logLevel] as LogLevel | undefined : this.conversation.logLevel
   }
 
   /** True when the client wants to hear of progress. */
   get wantsProgress (): boolean {
-    return isId(this.#meta.progressToken)
+    return isId(this.meta.progressToken)
   }
 
-  /**
-   * Reports progress and extends the deadline. Sends nothing when the client did not ask for it, or when the value does
-   * not grow.
-   */
+  /** Extends the deadline, and tells a client that asked for it of the progress, if that has grown. */
   progress (done: number, total?: number, message?: string): void {
     this.response.deadline?.extend()
     this.#host.observers.progress.notify(this, done, total)
-    const { progressToken } = this.#meta
+    const { progressToken } = this.meta
     if (!isId(progressToken) || !Number.isFinite(done) || done <= this.#lastProgress) return
     this.#lastProgress = done
     const params = { progressToken, progress: done, ...(Number.isFinite(total) ? { total } : {}) }
@@ -186,10 +161,8 @@ export class Call {
   log (level: LogLevel, data: unknown, logger?: string): void {
     this.#host.observers.log.notify(level, data, this)
     if (this.logLevel === undefined || !atLeast(level, this.logLevel)) return
-    this.notify(
-      'notifications/message',
-      namingCall({ level, ...(logger === undefined ? {} : { logger }), data: loggable(data) }, this)
-    )
+    const params = { level, ...(logger === undefined ? {} : { logger }), data: loggable(data) }
+    this.notify('notifications/message', namingCall(params, this))
   }
 
   /** Sends a notification that belongs to this call; nothing is sent after the response. */
@@ -216,42 +189,25 @@ export class Call {
    */
   ask<K extends string> (requests: Record<K, ClientRequest>): Promise<Record<K, unknown>> {
     this.response.deadline?.hold()
-    return ignoreRejection(
-      this.clientRequests.ask(requests).finally(() => this.response.deadline?.release()) as Promise<Record<K, unknown>>
-    )
+    const answered = this.clientRequests.ask(requests).finally(() => this.response.deadline?.release())
+    return ignoreRejection(answered as Promise<Record<K, unknown>>)
   }
 
   /** Asks the user. With a `url` the answer is given in a browser; otherwise `requestedSchema` describes a form. */
-  elicit (
-    key: string,
-    params: { message: string, url: string, requestedSchema?: undefined }
-  ): Promise<ElicitResult<undefined>>
-  elicit<S extends object = object> (
-    key: string,
-    params: { message: string, requestedSchema?: S, url?: undefined }
-  ): Promise<ElicitResult<Elicited<S>>>
-  elicit (
-    key: string,
-    params: { message: string, requestedSchema?: object | undefined, url?: string | undefined }
-  ): Promise<ElicitResult<unknown>> {
-    const answer = this.#askOne(key, 'elicitation/create', {
-      ...params,
-      ...formOf(params.requestedSchema)
-    }) as Promise<ElicitAnswer>
-    return ignoreRejection(answer.then(given => parseForm(params, given)) as Promise<ElicitResult<unknown>>)
+  elicit (key: string, params: UrlQuestion): Promise<ElicitResult<undefined>>
+  elicit<S extends object = object> (key: string, params: FormQuestion<S>): Promise<ElicitResult<Elicited<S>>>
+  elicit (key: string, params: UrlQuestion | FormQuestion): Promise<ElicitResult<unknown>> {
+    return elicit(this, key, params)
   }
 
   /** Asks the client's model. */
-  sample (
-    key: string,
-    params: { messages: object[], maxTokens: number, [more: string]: unknown }
-  ): Promise<SampleAnswer> {
-    return this.#askOne(key, 'sampling/createMessage', params) as Promise<SampleAnswer>
+  sample (key: string, params: SampleQuestion): Promise<SampleAnswer> {
+    return sample(this, key, params)
   }
 
   /** The folders the client works in. */
   roots (key = 'roots'): Promise<Root[]> {
-    return ignoreRejection(this.#askOne(key, 'roots/list', {}).then(answer => (answer as { roots: Root[] }).roots))
+    return listRoots(this, key)
   }
 
   /** Runs `fn` once for this request, however often the handler is run again; its value must be JSON. */
@@ -259,10 +215,7 @@ export class Call {
     return this.clientRequests.once(key, fn)
   }
 
-  /**
-   * Closes the HTTP connection while the work goes on: the client comes back for the response. No effect on other
-   * transports.
-   */
+  /** Closes the HTTP connection, if it is one, while the work goes on: the client comes back for the response. */
   release (retryMs = 1000): void {
     if (this.revision.polling && !this.response.isClosed) this.channel.release?.(retryMs)
   }
@@ -284,21 +237,13 @@ export class Call {
 
   /** Questions of the call to its client. Handlers have `ask`; requests of upstream servers are forwarded by it. */
   get clientRequests (): ClientRequests {
-    return (this.#clientRequests ??= new ClientRequests(
-      this,
-      method => this.#host.clientRequestKinds.get(method),
-      this.#host.sealer,
-      this.#host.observers.question
-    ))
+    const { clientRequestKinds, sealer, observers } = this.#host
+    return (this.#clientRequests ??= new ClientRequests(this, clientRequestKinds, sealer, observers.question))
   }
 
   /** Called by the response, once. */
   closed (outcome: CallOutcome): void {
     this.#clientRequests?.cancel()
     this.#host.observers.end.notify(this, outcome)
-  }
-
-  #askOne (key: string, method: string, params: Record<string, unknown>): Promise<unknown> {
-    return ignoreRejection(this.ask({ [key]: { method, params } }).then(answers => answers[key]))
   }
 }

@@ -8,7 +8,8 @@ import type { CallTrace } from '../wire/trace.js'
 import type { RequestOptions } from '../peer/outgoing-requests.js'
 import type { Peer } from '../peer/peer.js'
 import type { Revision } from '../revisions/revision.js'
-import { declares, InputRequired, type ClientRequest, type ClientRequestKind } from './client-request.js'
+import { declares, InputRequired, type ClientRequest, type ClientRequestKinds } from './client-request.js'
+import { DeferredQuestions, type QuestionObserver } from './deferred-questions.js'
 import { namingCall } from './named-call.js'
 import { readRounds, writeRounds, type Rounds } from './request-state.js'
 import type { Sealer } from './seal.js'
@@ -27,11 +28,6 @@ export interface Asker {
   readonly trace: CallTrace | undefined
 }
 
-/** Is told of each question when it is answered or given up; `deferred` when it leaves with the result of its call. */
-export interface QuestionObserver {
-  notify (question: { method: string, outcome: 'answered' | 'error' | 'cancelled' | 'deferred', ms: number }): void
-}
-
 const NO_ROUNDS: Rounds = { answers: {}, once: {} }
 
 /**
@@ -41,7 +37,7 @@ const NO_ROUNDS: Rounds = { answers: {}, once: {} }
  */
 export class ClientRequests {
   readonly #call: Asker
-  readonly #kinds: (method: string) => ClientRequestKind
+  readonly #kinds: ClientRequestKinds
   readonly #sealer: Sealer
   readonly #observer: QuestionObserver
   readonly #pending = new Map<string, ClientRequest>()
@@ -57,7 +53,7 @@ export class ClientRequests {
   readonly #rounds: Rounds
 
   /** Throws when the call brings a state or answers that are not good. */
-  constructor (call: Asker, kinds: (method: string) => ClientRequestKind, sealer: Sealer, observer: QuestionObserver) {
+  constructor (call: Asker, kinds: ClientRequestKinds, sealer: Sealer, observer: QuestionObserver) {
     this.#call = call
     this.#kinds = kinds
     this.#sealer = sealer
@@ -95,11 +91,8 @@ export class ClientRequests {
     const offs = ends.map(end => onAbort(end, () => own.abort(end.reason)))
     if (signal.aborted) own.abort(signal.reason)
     try {
-      return await this.#await(
-        request.method,
-        own.signal,
-        sendFor(this.#call, request.method, wire, { signal: own.signal })
-      )
+      const answer = sendFor(this.#call, request.method, wire, { signal: own.signal })
+      return await this.#await(request.method, own.signal, answer)
     } finally {
       for (const off of offs) off()
     }
@@ -128,7 +121,7 @@ export class ClientRequests {
     await Promise.allSettled(this.#once.values())
     const { method, params, principal, revision } = this.#call
     const inputRequests = Object.fromEntries([...this.#pending].map(([key, request]) => {
-      const wire = this.deferred.add(request.method, this.#kinds(request.method).params(request.params, revision))
+      const wire = this.deferred.add(request.method, this.#kinds.get(request.method).params(request.params, revision))
       return [key, { method: request.method, ...(wire === undefined ? {} : { params: wire }) }]
     }))
     return {
@@ -150,7 +143,7 @@ export class ClientRequests {
   /** Why the client cannot be asked, in words. */
   #obstacle ({ method, params }: ClientRequest): string | undefined {
     const { revision, channel, capabilities, conversation } = this.#call
-    const kind = this.#kinds(method)
+    const kind = this.#kinds.get(method)
     if (!revision.stateless && !channel.streams) return 'this request has no stream on which it could be asked'
     // Another user may be there by now, who did not make this call.
     if (!revision.stateless && conversation.replaced) return REINITIALIZED
@@ -164,7 +157,7 @@ export class ClientRequests {
     if (obstacle === undefined) return
     const { method, params } = request
     throw this.#call.revision.stateless
-      ? errors.missingCapability(this.#kinds(method).needs(params))
+      ? errors.missingCapability(this.#kinds.get(method).needs(params))
       : errors.cannotAsk(method, obstacle)
   }
 
@@ -172,16 +165,10 @@ export class ClientRequests {
     const { revision } = this.#call
     const { signal } = this.#controller ??= createAbortController()
     const answers = await Promise.all(Object.entries(requests).map(async ([key, { method, params }]) => {
-      const kind = this.#kinds(method)
-      const answer = await this.#await(
-        method,
-        signal,
-        sendFor(this.#call, method, kind.params(params, revision), {
-          signal,
-          toError: error => errors.clientFailed(method, error)
-        })
-      )
-      return [key, kind.answer(answer, params, revision)] as const
+      const kind = this.#kinds.get(method)
+      const options: RequestOptions = { signal, toError: error => errors.clientFailed(method, error) }
+      const answer = sendFor(this.#call, method, kind.params(params, revision), options)
+      return [key, kind.answer(await this.#await(method, signal, answer), params, revision)] as const
     }))
     return Object.fromEntries(answers)
   }
@@ -207,7 +194,7 @@ export class ClientRequests {
       if (!Object.hasOwn(this.#given, key)) {
         this.#pending.set(key, { method, params })
       } else {
-        answers[key] = this.#kinds(method).answer(this.#given[key], params, this.#call.revision)
+        answers[key] = this.#kinds.get(method).answer(this.#given[key], params, this.#call.revision)
         this.#rounds.answers[key] = this.#given[key]
       }
     }
@@ -236,29 +223,4 @@ function sendFor (call: Asker, method: string, params: object | undefined, optio
     span.setId(id)
     return channel
   }, options))
-}
-
-/** The questions of a call that leave with its result. Keeps nothing of the call but its span. */
-export class DeferredQuestions {
-  readonly #trace: CallTrace | undefined
-  readonly #observer: QuestionObserver
-
-  constructor (trace: CallTrace | undefined, observer: QuestionObserver) {
-    this.#trace = trace
-    this.#observer = observer
-  }
-
-  /** Counts a question and returns its params. Its span ends here, since the answer comes with another request. */
-  add<P extends Params | undefined> (method: string, params: P): P | Params {
-    this.#observer.notify({ method, outcome: 'deferred', ms: 0 })
-    const span = this.#trace?.startQuestion(method, params)
-    span?.end()
-    return span?.params ?? params
-  }
-}
-
-/** A handler that asks twice and awaits the first may never look at the second; that is not a mistake of its own. */
-export function ignoreRejection<T> (promise: Promise<T>): Promise<T> {
-  promise.catch(() => {})
-  return promise
 }

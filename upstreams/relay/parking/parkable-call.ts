@@ -1,7 +1,7 @@
 import { Cancellation } from '../../../lib/abort.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Revision } from '../../../protocol/revisions/revision.js'
-import type { DeferredQuestions } from '../../../protocol/questions/client-requests.js'
+import type { DeferredQuestions } from '../../../protocol/questions/deferred-questions.js'
 import { binding } from '../../../protocol/questions/request-state.js'
 import { errors, isMcpError } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
