@@ -2,8 +2,8 @@ import type { LogLevel } from '../wire/log-level.js'
 import type { Implementation } from '../revisions/revision.js'
 
 /**
-* The agreement of one handshake, besides the revision. Every call keeps the conversation it was asked in: a later handshake on the
- * same connection opens another, and changes nothing for calls that are still being answered.
+ * The agreement of one handshake, besides the revision. Every call keeps the conversation it was asked in: a later
+ * handshake on the same connection opens another, and changes nothing for calls that are still being answered.
  */
 export interface Conversation {
   client: Implementation | undefined

@@ -13,10 +13,7 @@ import { OutgoingRequests, type ChannelOf, type RequestOptions } from './outgoin
 import type { Implementation, Revision } from '../revisions/revision.js'
 import { SubscribedUris } from './subscribed-uris.js'
 
-/**
- * Shared by all peers without subscriptions or calls, to save memory: every stateless request has a peer, and thousands
- * may be idle.
- */
+/** Shared by all peers without subscriptions or calls, to save memory: every stateless request has a peer. */
 const NONE = {
   subscriptions: new Set() as ReadonlySet<string>,
   calls: new InFlight() as Pick<InFlight, 'size' | 'bytes' | 'has' | 'get' | 'all'>
@@ -43,10 +40,7 @@ export class Peer {
   initialized = false
   /** Messages that came while an earlier `initialize` is being answered; undefined when none is. */
   handshakeQueue: HandshakeQueue | undefined
-  /**
-   * True when what was agreed with the peer has changed since its session was last stored; subscriptions have their own
-   * mark.
-   */
+  /** True when the agreement has changed since its session was last stored; subscriptions have their own mark. */
   dirty = false
   closed = false
   /** When it connected, in milliseconds since 1970; undefined for a request that stands for itself. */
@@ -65,15 +59,15 @@ export class Peer {
   #closeListeners: Set<() => void> | undefined
   #draining = false
 
-  constructor ({ transport = 'http', channel, revision, headers, identity = ANONYMOUS_ALL_SCOPES, view, connection, requestIdPrefix }: PeerOptions = {}) {
-    this.transport = transport
-    this.channel = channel
-    this.revision = revision
-    this.headers = headers
-    this.identity = identity
-    this.view = view
-    this.connection = connection
-    this.#requestIdPrefix = requestIdPrefix
+  constructor (options: PeerOptions = {}) {
+    this.transport = options.transport ?? 'http'
+    this.channel = options.channel
+    this.revision = options.revision
+    this.headers = options.headers
+    this.identity = options.identity ?? ANONYMOUS_ALL_SCOPES
+    this.view = options.view
+    this.connection = options.connection
+    this.#requestIdPrefix = options.requestIdPrefix
   }
 
   get principal (): string | undefined {
@@ -119,10 +113,7 @@ export class Peer {
     return this.#inbound ?? NONE.calls
   }
 
-  /**
-   * Handles a handshake. Calls in flight keep the earlier conversation; their requests to the client fail, because the
-   * new client must not answer them.
-   */
+  /** Calls in flight keep the earlier conversation, and their questions fail: the new client must not answer them. */
   open (revision: Revision, client: Implementation | undefined, capabilities: Record<string, unknown>): void {
     if (this.initialized) this.#own.replaced = true
     this.#outgoing?.rejectAll(method => errors.cannotAsk(method, REINITIALIZED))
@@ -138,10 +129,7 @@ export class Peer {
     this.dirty = true
   }
 
-  /**
-   * Queues what the client sends from now on until its `initialize` is answered, however long a gate or middleware
-   * takes.
-   */
+  /** Queues what the client sends from now on until its `initialize` is answered, however long that takes. */
   queueUntil (answered: Promise<void>): void {
     const queue = this.handshakeQueue = new HandshakeQueue()
     const flush = (): void => {
@@ -185,10 +173,7 @@ export class Peer {
     this.channel?.emit(encodeNotification(method, params), method)
   }
 
-  /**
-   * Sends the other end a request; settles with its answer, or rejects when the signal aborts or the peer closes. The
-   * channel may depend on the id.
-   */
+  /** Settles with the answer; rejects when the signal aborts or the peer closes. The channel may depend on the id. */
   request (
     method: string,
     params: object | undefined,
@@ -215,26 +200,18 @@ export class Peer {
     this.#outgoing?.rejectAll(() => error)
   }
 
-  /**
-   * Runs `listener` when the server shuts down, before calls in flight are waited for; returns a function that removes
-   * it.
-   */
+  /** Runs `listener` at shutdown, before calls in flight are waited for; returns a function that removes it. */
   onDrain (listener: () => void): () => void {
     if (this.#draining) listener()
-    this.#drainListeners ??= new Set()
-    return addTo(this.#drainListeners, listener)
+    return addTo(this.#drainListeners ??= new Set(), listener)
   }
 
   /** Runs `listener` when the peer closes; returns a function that removes it. */
   onClose (listener: () => void): () => void {
-    this.#closeListeners ??= new Set()
-    return addTo(this.#closeListeners, listener)
+    return addTo(this.#closeListeners ??= new Set(), listener)
   }
 
-  /**
-   * Ends long-lived calls with their response, rejects our requests, and waits for the calls in flight, which fail
-   * after the grace period.
-   */
+  /** Ends long-lived calls, rejects our requests, and waits for calls in flight, which fail after the grace period. */
   async drain (graceMs: number, report: Report = () => {}): Promise<void> {
     this.#draining = true
     callEach(this.#drainListeners ?? [], report)
