@@ -17,6 +17,9 @@ const MARKUP = [
   'createContextualFragment'
 ]
 
+/** One row for each error, however long: they are read, and made into docs/errors.md, as tables. */
+const ERROR_TABLES = ['protocol/wire/errors.ts', 'protocol/http/http-errors.ts']
+
 export default [
   ...neostandard({
     ts: true,
@@ -40,23 +43,27 @@ export default [
     }
   },
   {
-    // Comments end at column 120. The folders that are left out still have longer ones; those of tables of errors are
-    // rows.
+    // Lines end at column 120, where no text, URL or regular expression would have to be broken. The folders that are
+    // left out still have longer ones.
     files: ['**/*.{ts,tsx}'],
     ignores: [
       'test/**',
-      'examples/**',
-      'app.ts',
-      'upstreams/**',
-      'transports/**',
-      'plugins/{http,observability}/**',
-      'stores/redis/scripts/streams.ts',
-      'protocol/{dispatch,nodes,peer,sessions,watch}/**',
+      'bench/**',
+      'protocol/{nodes,sessions}/**',
       'protocol/store.ts',
-      'protocol/wire/errors.ts',
-      'protocol/http/http-errors.ts'
+      'stores/**',
+      ...ERROR_TABLES
     ],
-    rules: { 'max-len': ['error', { code: 1_000, comments: 120, ignoreUrls: true }] }
+    rules: {
+      'max-len': ['error', {
+        code: 120,
+        comments: 120,
+        ignoreUrls: true,
+        ignoreStrings: true,
+        ignoreTemplateLiterals: true,
+        ignoreRegExpLiterals: true
+      }]
+    }
   },
   {
     // stdout belongs to the stdio transport.

@@ -32,18 +32,14 @@ export function ignoredOptions (given: { limits?: object }): string[] {
 }
 
 /** A sentence for each option that has no effect because of another one. */
-export function overriddenOptions({
-  redis,
-  data,
-  ephemeral
-}: Pick<Options, 'redis' | 'data' | 'ephemeral'>): string[] {
-  if (redis === undefined) return []
-  return [
-    ...(data === undefined
-      ? []
-      : [
-          `option data has no effect with option redis: what is in ${data} is not used, and everything is stored in Redis`
-        ]),
-    ...(ephemeral ? ['option ephemeral has no effect with option redis: everything is stored in Redis'] : [])
-  ]
+export function overriddenOptions (options: Pick<Options, 'redis' | 'data' | 'ephemeral'>): string[] {
+  const { redis, data, ephemeral } = options
+  const all: string[] = []
+  if (redis !== undefined && data !== undefined) {
+    all.push(`option data has no effect with option redis: what is in ${data} is not used, and everything is stored in Redis`)
+  }
+  if (redis !== undefined && ephemeral) {
+    all.push('option ephemeral has no effect with option redis: everything is stored in Redis')
+  }
+  return all
 }

@@ -4,7 +4,7 @@ import { resource } from '../protocol/definitions/resource.js'
 const PREFIX = 'note:///'
 const MAX_TITLE = 60
 
-export default async function noteResources({
+export default async function noteResources ({
   mcp: { resources, notes, dispatcher }
 }: FastifyInstance): Promise<void> {
   resources.add(

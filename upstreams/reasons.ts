@@ -21,11 +21,8 @@ export const explainTo = (caller: Caller, error: unknown): unknown =>
  * True for operators, and for callers who need no credential and are on this machine: a reason may name programs,
  * folders and addresses.
  */
-function mayKnowReasons({
-  peer: { transport },
-  identity: { principal, scopes, address },
-  forwarded
-}: Caller): boolean {
+function mayKnowReasons ({ peer: { transport }, identity, forwarded }: Caller): boolean {
+  const { principal, scopes, address } = identity
   if (scopes !== 'all') return scopes.has(ADMIN_SCOPE)
   if (principal !== undefined || transport === 'stdio' || transport === 'memory') return true
   return address !== undefined && isLoopback(address) && !forwarded

@@ -126,7 +126,7 @@ const CODES: Record<Colour, number> = { dim: 2, red: 31, green: 32, yellow: 33 }
  * A function that colours text where that is wanted: on a terminal that is not `dumb`, unless NO_COLOR is set.
  * FORCE_COLOR overrides all of that.
  */
-export function painter(
+export function painter (
   { FORCE_COLOR: forced, NO_COLOR: no = '', TERM: term }: Environment,
   terminal: boolean
 ): Paint {

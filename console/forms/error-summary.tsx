@@ -6,30 +6,19 @@ import { namesOf } from './model/value.js'
 export function ErrorSummary ({ errors, idPrefix }: { errors: readonly FieldError[], idPrefix: string }) {
   return (
     <div role='alert' id={`${idPrefix}-errors`}>
-      {errors.length === 0
-        ? null
-        : (
-          <div class='note bad small'>
-            <p>{errors.length === 1 ? 'One thing has to change:' : `${errors.length} things have to change:`}</p>
-            <ul class='summary'>
-              {errors.map(({ at, message }) => (
-                <li key={`${at} ${message}`}>
-                  {at === ''
-                    ? null
-                    : (
-                      <>
-                        <strong>
-                  <ServerText text={namesOf(at).join(' › ')} />
-                </strong>
-                        :{' '}
-                      </>
-                      )}
-                  <ServerText text={message} />
-                </li>
-              ))}
-            </ul>
-          </div>
-          )}
+      {errors.length > 0 && (
+        <div class='note bad small'>
+          <p>{errors.length === 1 ? 'One thing has to change:' : `${errors.length} things have to change:`}</p>
+          <ul class='summary'>
+            {errors.map(({ at, message }) => (
+              <li key={`${at} ${message}`}>
+                {at !== '' && <><strong><ServerText text={namesOf(at).join(' › ')} /></strong>:{' '}</>}
+                <ServerText text={message} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
     </div>
   )
 }

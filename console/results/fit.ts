@@ -14,7 +14,7 @@ export type Fit = { type: 'fits' | 'missing' | 'large' | 'late' | 'unknown' } | 
  * Compares a result with its schema. `large`: not checked, since it was not asked for; `late`: not in time; `unknown`:
  * the schema cannot be followed.
  */
-export async function fitOf(
+export async function fitOf (
   result: JsonObject,
   outputSchema: Json,
   asked: boolean,

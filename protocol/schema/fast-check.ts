@@ -73,7 +73,7 @@ const KEYWORDS: Record<string, Keyword> = {
     return isSet(given) && !types.includes(undefined) ? value => types.some(is => is?.(value)) : undefined
   },
   const: given => isSimple(given) ? value => value === given : undefined,
-  enum: given => Array.isArray(given) && given.length > 0 && given.every(isSimple) ? value => (given as unknown[]).includes(value) : undefined,
+  enum: given => isEnum(given) ? value => given.includes(value) : undefined,
   anyOf: (given, depth) => {
     const branches = Array.isArray(given) && given.length > 0 ? all(given, depth) : undefined
     return branches && (value => branches.some(fits => fits(value)))
@@ -144,6 +144,9 @@ const nothing: Fits = () => false
 
 const isSimple: Fits = value =>
   value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+
+const isEnum = (given: unknown): given is unknown[] =>
+  Array.isArray(given) && given.length > 0 && given.every(isSimple)
 
 const typeOf = (name: unknown): Fits | undefined =>
   typeof name === 'string' && Object.hasOwn(TYPES, name) ? TYPES[name] : undefined

@@ -66,7 +66,7 @@ const clipboardy: ClipboardBackend = {
     await killable(async () => await (await import('clipboardy')).default.write(text), limit)
 }
 
-async function runWithLimit<T>(
+async function runWithLimit<T> (
   ms: number,
   work: (limit: AbortSignal) => Promise<T>,
   signal?: AbortSignal

@@ -19,8 +19,8 @@ export function idOfAnswer (line: Buffer): Id | undefined {
 }
 
 /**
-* Finds what an over-long line concerns of which only both ends are there: the request that it answers, `{ id: undefined }` when that cannot be
- * known, and undefined when it is no response.
+ * Finds what an over-long line concerns of which only both ends are there: the request that it answers,
+ * `{ id: undefined }` when that cannot be known, and undefined when it is no response.
  */
 export function concernOf (head: Buffer, tail: Buffer): { id: Id | undefined } | undefined {
   const { id, hasMethod } = scanEnvelope(head, 0, head.length)

@@ -39,9 +39,8 @@ export interface ViewRegistries extends Registries {
 /** The part of the gateway that the lists of upstreams use. */
 export interface ListGateway extends Registries {
   readonly tools: Registries['tools'] & {
-    /** Sets the function that finds out why there is no tool of a name. */ explainMissingWith: (
-      explain: (name: string, call: Call) => MissingTool | undefined
-    ) => void
+    /** Sets the function that finds out why there is no tool of a name. */
+    explainMissingWith: (explain: (name: string, call: Call) => MissingTool | undefined) => void
   }
   readonly views: { open: (alias: string) => ViewRegistries; close: (alias: string) => void }
   /** Names in the operator's option `scopes`. */

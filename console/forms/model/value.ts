@@ -1,7 +1,7 @@
 import type { Json } from '../../client/contract.js'
 
 /**
-* The value of a form. Objects are Maps, so that `__proto__` and `constructor` are names like others.
+ * The value of a form. Objects are Maps, so that `__proto__` and `constructor` are names like others.
  * `undefined` in place of a value: the field is left out.
  */
 export type Value = null | boolean | number | string | Typed | Value[] | Fields

@@ -18,11 +18,12 @@ export function UrlQuestion ({ question: { params }, answer }: QuestionProps) {
           <CutText text={text} />
         </code>
       </p>
-      {url === undefined ? (
+      {url === undefined && (
         <p class='note warn'>
           This address cannot be opened from here: only http and https addresses without a name or password are.
         </p>
-      ) : (
+      )}
+      {url !== undefined && (
         <p>
           This page is at <strong>{url.host}</strong>. Open it only if you know why {url.host} should ask you
           something.

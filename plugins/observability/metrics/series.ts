@@ -13,7 +13,8 @@ export interface Sample {
 export interface Exemplar {
   readonly traceId: string
   readonly value: number
-  /** In seconds since 1970. */ readonly at: number
+  /** In seconds since 1970. */
+  readonly at: number
 }
 
 /** A metric and all its series. */

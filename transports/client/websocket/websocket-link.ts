@@ -27,6 +27,8 @@ export interface WebSocketLinkOptions extends LinkLimits {
 /** How long the server has to answer a close frame, in milliseconds. */
 const CLOSE_TIMEOUT = 2_000
 
+const UNREAD = 'it does not read what is sent to it'
+
 /** How many bytes of a ping or pong precede its data. */
 const CONTROL_HEAD = 2
 
@@ -123,14 +125,9 @@ export class WebSocketLink implements Link {
       (bufferedAmount + text.length <= this.#options.maxQueue &&
         (id === undefined || this.#shares.enter(caller, text.length, bufferedAmount)))
     if (fits) return this.#socket.send(text, () => {})
-    if (id !== undefined) {
-      this.#events.failed(
-        id,
-        new Error('it does not read what is sent to it, and too much waits already; try again later')
-      )
-    }
     // An answer or a cancellation that is lost would leave the server waiting.
-    else this.#terminate('it does not read what is sent to it')
+    if (id === undefined) return this.#terminate(UNREAD)
+    this.#events.failed(id, new Error(`${UNREAD}, and too much waits already; try again later`))
   }
 
   #terminate (why: string): void {
