@@ -32,13 +32,13 @@ export interface Self {
   readonly version?: string | undefined
 }
 
+const UNKNOWN_VERSION = 'it answered initialize with a version of the protocol that Patchbay does not know'
+
 const RESULT_TYPES = new Set<unknown>([undefined, 'complete', 'input_required'])
 
 /** How long `server/discover` is waited for after an `initialize` that was refused. */
 const LAST_WAIT = 3_000
-/**
- * How long it is waited for after an `initialize` that was answered: a server may answer what it was asked first last.
- */
+/** How long it is waited for after an `initialize` that was answered, since answers may come in another order. */
 const LATE_WAIT = 500
 
 /**
@@ -85,19 +85,11 @@ export async function probe (
   const found = await Promise.race([discovery, silence.then(() => 'silent' as const)])
   if (found === undefined) return await initialize(peer, self)
   if (found === 'unwell') return await initializeUnwell(peer, self)
-  return found === 'silent'
-    ? await initializeBehind(
-      peer,
-      self,
-      discovery.then(late => (late === 'unwell' ? undefined : late)),
-      onLate
-    )
-    : confirm(peer, self, found)
+  if (found !== 'silent') return confirm(peer, self, found)
+  return await initializeBehind(peer, self, discovery.then(late => late === 'unwell' ? undefined : late), onLate)
 }
 
-/**
- * Sends `initialize` to a server that failed to answer `server/discover`. If it is well by then, it is asked once more.
- */
+/** Sends `initialize` to a server that failed to answer `server/discover`, and asks once more if it is well by then. */
 async function initializeUnwell (peer: UpstreamPeer, self: Self): Promise<Agreement | undefined> {
   const agreement = await handshake(peer, self)
   const found = await within(LAST_WAIT, discover(peer, self, false).catch(() => undefined))
@@ -116,33 +108,18 @@ async function initializeBehind (
     isAnswered = true
     return agreement
   })
-  const refused = initialized.then(
-    () => false,
-    () => true
-  )
-  const first = await Promise.race([
-    discovery,
-    initialized.catch(async error => await discoveryAfter(error, discovery))
-  ])
+  const refused = initialized.then(() => false, () => true)
+  const afterRefusal = initialized.catch(async error => await discoveryAfter(error, discovery))
+  const first = await Promise.race([discovery, afterRefusal])
   if (first?.revision.stateless === true) {
     // Where each request has a stream of its own, an `initialize` without an answer has begun nothing.
     const isFresh = peer.transport === 'http' ? !isAnswered : (await within(LAST_WAIT, refused)) === true
     return isFresh ? confirm(peer, self, first) : undefined
   }
   const agreement = await initialized
-  const late = await within(
-    LATE_WAIT,
-    discovery.catch(() => undefined)
-  )
+  const late = await within(LATE_WAIT, discovery.catch(() => undefined))
   if (late !== undefined && late !== 'late') return undefined
-  if (late === 'late') {
-    discovery.then(
-      found => {
-        if (found !== undefined) onLate()
-      },
-      () => {}
-    )
-  }
+  if (late === 'late') discovery.then(found => { if (found !== undefined) onLate() }, () => {})
   return confirm(peer, self, agreement)
 }
 
@@ -188,23 +165,14 @@ function refusedDiscovery (alias: string, code: number, data: unknown): undefine
 
 async function handshake (peer: UpstreamPeer, { alias, clientInfo, capabilities, version }: Self): Promise<Agreement> {
   // Never cancelled: the specification forbids that for initialize.
-  const result = await peer
-    .request({
-      method: 'initialize',
-      params: { ...initializeParams(clientInfo, capabilities, version), _meta: MARKED }
-    })
-    .catch((error: unknown) => {
-      throw isMcpError(error) && !peer.closed
-        ? new Error(`it refused initialize with error ${error.code}: ${error.message}`, { cause: error })
-        : error
-    })
+  const params = { ...initializeParams(clientInfo, capabilities, version), _meta: MARKED }
+  const result = await peer.request({ method: 'initialize', params }).catch((error: unknown) => {
+    throw isMcpError(error) && !peer.closed
+      ? new Error(`it refused initialize with error ${error.code}: ${error.message}`, { cause: error })
+      : error
+  })
   const revision = negotiateRevision(result)
-  if (revision === undefined) {
-    throw errors.upstreamFailed(
-      alias,
-      'it answered initialize with a version of the protocol that Patchbay does not know'
-    )
-  }
+  if (revision === undefined) throw errors.upstreamFailed(alias, UNKNOWN_VERSION)
   return { revision, server: serverOf(result) }
 }
 

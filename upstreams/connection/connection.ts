@@ -2,21 +2,19 @@ import { Listeners } from '../../lib/listeners.js'
 import { withTimeout } from '../../lib/time.js'
 import { encodeSelf } from '../../protocol/revisions/client-side.js'
 import type { Implementation, Revision } from '../../protocol/revisions/revision.js'
-import type { Channel } from '../../protocol/wire/channel.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
-import { isId, type Params, type Request } from '../../protocol/wire/jsonrpc.js'
+import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { Dial } from '../../transports/client/link.js'
 import type { Connection, ConnectionLog, UpstreamRequest, UpstreamServer } from '../ports.js'
 import type { ServerEntry } from '../server-entry.js'
 import { capabilitiesOf, checkResultType } from './agreement.js'
 import type { EraMemory } from './era-memory.js'
-import { LostSessions, RequestFailed, SessionLost, toClientError } from './failure.js'
+import { LostSessions, SessionLost, toClientError } from './failure.js'
+import { IncomingMessages } from './incoming-messages.js'
 import { LogLevelOfUpstream } from './log-level-of-upstream.js'
 import { negotiate, type Negotiated } from './negotiate.js'
 import { observed, type RequestObserver } from './observed-request.js'
 import { encodeParams } from './outgoing-meta.js'
-import { ProtocolViolations } from './protocol-violations.js'
-import { QuestionsOfUpstream } from './questions-of-upstream.js'
 import type { PeerEvents, UpstreamPeer } from './upstream-peer.js'
 
 export interface ConnectionOptions {
@@ -35,6 +33,9 @@ export interface ConnectionOptions {
   readonly onReopen: (connection: Connection) => void
 }
 
+const NOT_REOPENED =
+  'its session was lost and could not be opened again, and the call was not carried out; the reason is in the log and in /health'
+
 /** A connection as its owner sees it. */
 export interface OpenConnection extends Connection {
   readonly callsInFlight: number
@@ -51,9 +52,7 @@ export async function connect (options: ConnectionOptions, signal: AbortSignal):
 
 class LiveConnection implements OpenConnection {
   readonly #options: ConnectionOptions
-  readonly #questions: QuestionsOfUpstream
-  readonly #violations: ProtocolViolations
-  readonly #notificationListeners = new Listeners<[method: string, params: Params]>()
+  readonly #incoming: IncomingMessages
   readonly #closeListeners = new Listeners<[why: Error]>()
   readonly #logLevel = new LogLevelOfUpstream()
   /** The members of `_meta` that say who we are, where there is no handshake. */
@@ -65,13 +64,9 @@ class LiveConnection implements OpenConnection {
   #closed = false
 
   constructor (options: ConnectionOptions) {
-    const { entry: { alias }, log, maxQuestions } = options
     this.#options = options
     this.#self = encodeSelf(options.clientInfo)
-    this.#questions = new QuestionsOfUpstream(options.entry, maxQuestions)
-    this.#violations = new ProtocolViolations((count, latest) =>
-      log.warn({ upstream: alias, count }, `upstream ${alias} sent what it should not have sent: ${latest}`)
-    )
+    this.#incoming = new IncomingMessages(options.entry, options.maxQuestions, options.log)
   }
 
   get revision (): Revision {
@@ -92,17 +87,9 @@ class LiveConnection implements OpenConnection {
 
   async open (signal: AbortSignal): Promise<void> {
     const { dial, entry, clientInfo, eras, probeWait, hop } = this.#options
-    this.#now = await negotiate(
-      dial,
-      {
-        self: { alias: entry.alias, hop, clientInfo, capabilities: capabilitiesOf(entry) },
-        eras,
-        probeWait,
-        version: entry.revision
-      },
-      this.#events,
-      signal
-    )
+    const self = { alias: entry.alias, hop, clientInfo, capabilities: capabilitiesOf(entry) }
+    const version = entry.revision
+    this.#now = await negotiate(dial, { self, eras, probeWait, version }, this.#events, signal)
     if (this.#now.peer.closed) throw new Error('the server closed the connection after the handshake')
   }
 
@@ -135,7 +122,7 @@ class LiveConnection implements OpenConnection {
   }
 
   onNotification (listener: (method: string, params: Params) => void): () => void {
-    return this.#notificationListeners.add(listener)
+    return this.#incoming.listeners.add(listener)
   }
 
   onClose (listener: (why: Error) => void): () => void {
@@ -163,24 +150,17 @@ class LiveConnection implements OpenConnection {
 
   #send (request: UpstreamRequest): Promise<unknown> {
     const { logLevel } = request
-    const { revision, server } = this.#current
-    const wanted =
-      logLevel === undefined || revision.stateless || server.capabilities['logging'] === undefined
-        ? undefined
-        : logLevel
     const current = this.#current
-    if (wanted === undefined || this.#logLevel.includes(wanted)) return this.#sendOn(current, request)
-    return this.#logLevel.lower(wanted, current.peer).then(() => this.#sendOn(current, request))
+    const { revision, server } = current
+    const hasLevel = !revision.stateless && server.capabilities['logging'] !== undefined
+    if (logLevel === undefined || !hasLevel || this.#logLevel.includes(logLevel)) return this.#sendOn(current, request)
+    return this.#logLevel.lower(logLevel, current.peer).then(() => this.#sendOn(current, request))
   }
 
   #sendOn ({ peer, revision }: Negotiated, request: UpstreamRequest): Promise<unknown> {
     const id = peer.nextId()
-    return peer.send(
-      id,
-      request,
-      encodeParams(request, revision, this.#self, request.wantsProgress === true ? id : undefined),
-      revision
-    )
+    const json = encodeParams(request, revision, this.#self, request.wantsProgress === true ? id : undefined)
+    return peer.send(id, request, json, revision)
   }
 
   #check ({ method }: UpstreamRequest, answer: unknown): Params {
@@ -210,15 +190,10 @@ class LiveConnection implements OpenConnection {
     await this.#reopened(this.#reopening)
   }
 
-  /**
-   * Rejects with an error for callers, who see no reasons of the machine: that of a handshake is not about their call.
-   */
+  /** Rejects with an error for callers: the reason of a handshake that failed is not about their call. */
   async #reopened (reopening: Promise<void>): Promise<void> {
     await reopening.catch(() => {
-      throw errors.upstreamUnavailable(
-        this.#options.entry.alias,
-        'its session was lost and could not be opened again, and the call was not carried out; the reason is in the log and in /health'
-      )
+      throw errors.upstreamUnavailable(this.#options.entry.alias, NOT_REOPENED)
     })
   }
 
@@ -234,53 +209,25 @@ class LiveConnection implements OpenConnection {
     }
     former.retire()
     this.#logLevel.reset()
-    this.#notificationListeners.clear()
+    this.#incoming.listeners.clear()
     this.#options.onReopen(this)
   }
 
   readonly #events: PeerEvents = {
-    request: async (request: Request, on: Channel | undefined, peer: UpstreamPeer) => await this.#questions.answer(request, peer.calls, on),
-    notification: (method, params, on, peer) => this.#notified(method, params, on, peer),
-    odd: what => this.#violations.add(what),
+    request: async (request, on, peer) => await this.#incoming.answer(request, on, peer),
+    notification: (method, params, on, peer) => {
+      this.#incoming.notified(method, params, on, peer, this.#now?.revision.stateless === true)
+    },
+    odd: what => this.#incoming.violations.add(what),
     expired: peer => { if (peer === this.#now?.peer && !this.#closed) this.#reopen(peer).catch(() => {}) },
     closed: (why, peer) => { if (peer === this.#now?.peer) this.#end(why) }
-  }
-
-  #notified (method: string, params: Params, on: Channel | undefined, peer: UpstreamPeer): void {
-    if (method === 'notifications/progress') this.#progressed(params, on, peer)
-    else if (method === 'notifications/message') this.#logged(params, on, peer)
-    else if (method === 'notifications/cancelled') this.#cancelled(params, peer)
-    else this.#notificationListeners.notify(method, params)
-  }
-
-  #progressed (params: Params, on: Channel | undefined, peer: UpstreamPeer): void {
-    const odd = peer.progress(params, on)
-    if (odd !== undefined) this.#violations.add(odd)
-  }
-
-  #logged (params: Params, on: Channel | undefined, peer: UpstreamPeer): void {
-    const call = peer.calls.findLogging(on)
-    if (call !== undefined) return call.log(params)
-    const { entry: { alias }, log } = this.#options
-    log.debug(
-      { upstream: alias, level: params['level'], data: params['data'] },
-      `upstream ${alias} logged outside of a call`
-    )
-  }
-
-  /** Takes back a question, or ends a request of ours that has no other end, such as `subscriptions/listen`. */
-  #cancelled ({ requestId }: Params, peer: UpstreamPeer): void {
-    if (!isId(requestId) || this.#questions.cancel(requestId)) return
-    if (this.#now?.revision.stateless === true) {
-      peer.fail(requestId, new RequestFailed('it ended the request', undefined))
-    }
   }
 
   #end (why: Error): void {
     if (this.#closed) return
     this.#closed = true
     this.#abandoned.abort(why)
-    this.#questions.cancelAll(why)
+    this.#incoming.cancelQuestions(why)
     this.#closeListeners.notify(why)
   }
 }

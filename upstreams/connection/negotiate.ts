@@ -3,7 +3,7 @@ import { unlessAborted } from '../../lib/abort.js'
 import { revisionNamed } from '../../protocol/revisions/table.js'
 import type { Dial } from '../../transports/client/link.js'
 import { agreeWithoutHandshake, initialize, isFailure, probe, type Agreement, type Self } from './agreement.js'
-import type { EraMemory } from './era-memory.js'
+import type { Era, EraMemory } from './era-memory.js'
 import { UpstreamPeer, type PeerEvents } from './upstream-peer.js'
 
 /**
@@ -42,33 +42,57 @@ export async function negotiate (
   signal: AbortSignal
 ): Promise<Negotiated> {
   const { eras, version } = options
-  const self = { ...options.self, version }
-  const era = version === undefined ? await eras.recall() : undefined
   if (version !== undefined) {
-    return opened(await open(revisionNamed(version)?.stateless === true ? 'no handshake' : 'handshake'))
+    const way = revisionNamed(version)?.stateless === true ? 'no handshake' : 'handshake'
+    return opened(await new Negotiation(dial, options, events, signal, undefined).open(way))
   }
+  const era = await eras.recall()
+  const negotiation = new Negotiation(dial, options, events, signal, era)
   const known = eras.isDue(era) ? undefined : era
-  const first = await open(known?.modern === false ? 'handshake' : 'probe')
+  const first = await negotiation.open(known?.modern === false ? 'handshake' : 'probe')
   if (first === 'begun') {
     eras.remember(true)
-    return opened(await open('no handshake'))
+    return opened(await negotiation.open('no handshake'))
   }
   if (first !== 'exited') return first
-  const second = opened(await open('handshake'))
+  const second = opened(await negotiation.open('handshake'))
   eras.remember(false, true)
   return second
+}
+
+/** The links that are opened one after the other until a server and we agree; `era` is what is remembered of it. */
+class Negotiation {
+  readonly #dial: Dial
+  readonly #options: NegotiationOptions
+  readonly #events: PeerEvents
+  readonly #signal: AbortSignal
+  readonly #era: Era | undefined
+  readonly #self: Self
+
+  constructor (
+    dial: Dial,
+    options: NegotiationOptions,
+    events: PeerEvents,
+    signal: AbortSignal,
+    era: Era | undefined
+  ) {
+    this.#dial = dial
+    this.#options = options
+    this.#events = events
+    this.#signal = signal
+    this.#era = era
+    this.#self = { ...options.self, version: options.version }
+  }
 
   /**
    * `exited` when the server exited after it was asked for its era, `begun` when it needs no handshake, but has begun a
    * session.
    */
-  async function open (way: Way): Promise<Negotiated | 'exited' | 'begun'> {
-    const peer = await UpstreamPeer.open(self.alias, dial, signal, events)
+  async open (way: Way): Promise<Negotiated | 'exited' | 'begun'> {
+    const signal = this.#signal
+    const peer = await UpstreamPeer.open(this.#self.alias, this.#dial, signal, this.#events)
     try {
-      const agreement = await unlessAborted(
-        way === 'handshake' ? initialize(peer, self) : way === 'probe' ? ask(peer) : agreeWithoutHandshake(peer, self),
-        signal
-      )
+      const agreement = await unlessAborted(this.#agree(peer, way), signal)
       if (agreement !== undefined) return { peer, ...agreement }
     } catch (error) {
       const { why } = peer
@@ -81,40 +105,49 @@ export async function negotiate (
     return 'begun'
   }
 
-  async function ask (peer: UpstreamPeer): Promise<Agreement | undefined> {
+  #agree (peer: UpstreamPeer, way: Way): Promise<Agreement | undefined> {
+    if (way === 'handshake') return initialize(peer, this.#self)
+    return way === 'probe' ? this.#probe(peer) : agreeWithoutHandshake(peer, this.#self)
+  }
+
+  async #probe (peer: UpstreamPeer): Promise<Agreement | undefined> {
+    const { eras, probeWait } = this.#options
     const silence = new AbortController()
     const late = (): void => {
       eras.remember(true)
-      events.expired(peer)
+      this.#events.expired(peer)
     }
-    const isModern = era?.modern === true
-    const agreement = await probe(
-      peer,
-      self,
-      silent(peer, silence.signal).catch(async () => await new Promise(() => {})),
-      isModern,
-      late
-    )
-      .catch((error: unknown) => {
-        // Another server may be there now.
-        if (isModern && isFailure(error)) eras.discard()
-        throw error
-      })
-      .finally(() => silence.abort())
-    if (agreement !== undefined) eras.remember(agreement.revision.stateless)
-    return agreement
+    const isModern = this.#era?.modern === true
+    const silent = waitForSilence(peer, this.#era, probeWait, silence.signal).catch(() => new Promise(() => {}))
+    try {
+      const agreement = await probe(peer, this.#self, silent, isModern, late)
+      if (agreement !== undefined) eras.remember(agreement.revision.stateless)
+      return agreement
+    } catch (error) {
+      // Another server may be there now.
+      if (isModern && isFailure(error)) eras.discard()
+      throw error
+    } finally {
+      silence.abort()
+    }
   }
+}
 
-  /** Settles when `initialize` is sent behind `server/discover`. */
-  async function silent (peer: UpstreamPeer, over: AbortSignal): Promise<void> {
-    if (era !== undefined) return await delay(era.modern ? MODERN_WAIT : 0, undefined, { ref: false, signal: over })
-    let isAlive = peer.alive === undefined
-    const alive = peer.alive?.then(() => { isAlive = true })
-    await delay(options.probeWait, undefined, { ref: false, signal: over })
-    if (isAlive) return
-    await Promise.race([alive, delay(STARTING.longest, undefined, { ref: false, signal: over })])
-    if (isAlive) await delay(STARTING.afterOutput, undefined, { ref: false, signal: over })
-  }
+/** Settles when `initialize` is sent behind `server/discover`. */
+async function waitForSilence (
+  { alive }: UpstreamPeer,
+  era: Era | undefined,
+  probeWait: number,
+  signal: AbortSignal
+): Promise<void> {
+  const options = { ref: false, signal }
+  if (era !== undefined) return await delay(era.modern ? MODERN_WAIT : 0, undefined, options)
+  let isAlive = alive === undefined
+  const output = alive?.then(() => { isAlive = true })
+  await delay(probeWait, undefined, options)
+  if (isAlive) return
+  await Promise.race([output, delay(STARTING.longest, undefined, options)])
+  if (isAlive) await delay(STARTING.afterOutput, undefined, options)
 }
 
 function opened (outcome: Negotiated | 'exited' | 'begun'): Negotiated {

@@ -4,18 +4,8 @@ import type { Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { errors, isMcpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
-import {
-  encodeError,
-  encodeNotification,
-  encodeRequestWith,
-  encodeResult,
-  isId,
-  type Id,
-  type Message,
-  type Params,
-  type Request,
-  type Response
-} from '../../protocol/wire/jsonrpc.js'
+import type { Id, Message, Params, Request, Response } from '../../protocol/wire/jsonrpc.js'
+import { encodeError, encodeNotification, encodeRequestWith, encodeResult, isId } from '../../protocol/wire/jsonrpc.js'
 import { describeStatus } from '../../transports/client/http/reply-status.js'
 import type { Dial, Link } from '../../transports/client/link.js'
 import { CallsInFlight, type CallOptions } from './calls-in-flight.js'
@@ -46,11 +36,16 @@ export interface Outgoing extends CallOptions {
   readonly failsOn?: (status: number) => boolean
 }
 
+const NO_ANSWER = 'the gateway could not answer it'
+
 /** One link and the server at its other end: our requests to it, and what it sends. */
 export class UpstreamPeer {
   readonly #alias: string
   readonly #events: PeerEvents
-  readonly #requests = new OutgoingRequests<Outgoing>(undefined, (request, isCancelled) => this.#settled(request, isCancelled))
+  readonly #requests = new OutgoingRequests<Outgoing>(
+    undefined,
+    (request, isCancelled) => this.#settled(request, isCancelled)
+  )
   readonly calls = new CallsInFlight(this.#requests)
   #link: Link | undefined
   #why: Error | undefined
@@ -111,10 +106,9 @@ export class UpstreamPeer {
    * upstream is gone.
    */
   async request (outgoing: Outgoing): Promise<Params> {
-    return this.asResult(
-      outgoing.method,
-      await this.send(this.nextId(), outgoing, JSON.stringify(outgoing.params), revisionDescribedBy(outgoing.params))
-    )
+    const { method, params } = outgoing
+    const result = await this.send(this.nextId(), outgoing, JSON.stringify(params), revisionDescribedBy(params))
+    return this.asResult(method, result)
   }
 
   /**
@@ -124,21 +118,14 @@ export class UpstreamPeer {
    */
   send (id: Id, outgoing: Outgoing, json: string, revision: Revision | undefined): Promise<unknown> {
     if (this.closed) {
-      return Promise.reject(
-        errors.upstreamUnavailable(this.#alias, 'its connection has ended, and the request was not sent')
-      )
+      const why = 'its connection has ended, and the request was not sent'
+      return Promise.reject(errors.upstreamUnavailable(this.#alias, why))
     }
     const refusal = cancelled(outgoing)
     if (refusal !== undefined) return refusal
     const { method, params, headers, call, caller = call?.caller } = outgoing
-    const channel = this.#open.channelFor({
-      id,
-      method,
-      params,
-      version: revision?.stateless === true ? revision.version : undefined,
-      headers,
-      caller
-    })
+    const version = revision?.stateless === true ? revision.version : undefined
+    const channel = this.#open.channelFor({ id, method, params, version, headers, caller })
     return this.#requests.write(id, method, encodeRequestWith(id, method, json), channel, outgoing)
   }
 
@@ -232,13 +219,10 @@ export class UpstreamPeer {
   }
 
   async #answer (request: Request, on: Channel | undefined): Promise<void> {
+    const { id, method } = request
     const answer = await this.#events.request(request, on, this).then(
-      result => (result === undefined ? undefined : encodeResult(request.id, JSON.stringify(result))),
-      (error: unknown) =>
-        encodeError(
-          request.id,
-          isMcpError(error) ? error : errors.cannotAttribute(request.method, 'the gateway could not answer it')
-        )
+      result => result === undefined ? undefined : encodeResult(id, JSON.stringify(result)),
+      (error: unknown) => encodeError(id, isMcpError(error) ? error : errors.cannotAttribute(method, NO_ANSWER))
     )
     if (answer !== undefined && !this.closed) this.#link?.channel.respond(answer, 200)
   }
