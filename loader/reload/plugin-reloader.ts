@@ -2,12 +2,11 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { keyOf } from '../definitions.js'
-import { explain } from '../explain.js'
 import { warnOfForgotten } from '../load-file.js'
 import { checkFile, filesAt, locatePlugin, lookAt } from '../plugin-place.js'
 import { checkUnique } from '../names-in-use.js'
-import { importFile, LoadTimeout } from '../register-plugin.js'
-import { attempt, LOAD_LIMIT, TookTooLong } from './attempt.js'
+import { importFile } from '../register-plugin.js'
+import { attempt, LOAD_LIMIT } from './attempt.js'
 import { CallsInFlight } from './calls-in-flight.js'
 import { FileChanges } from './file-changes.js'
 import { linksTo, realPath } from './symbolic-links.js'
@@ -15,6 +14,7 @@ import { moduleGraph, type ModuleGraph } from './module-graph.js'
 import { planSwaps, type Staged } from './plan-swaps.js'
 import { PluginUnit, runHooks } from './plugin-unit.js'
 import { NeedsRestart, type Registration } from './registration.js'
+import { reportRefusal } from './report-refusal.js'
 
 /** Says that a load is given up, because it is of no use any more. */
 class GivenUp extends Error {}
@@ -105,7 +105,7 @@ class PluginReloader {
       await unit.register(module)
       warnOfForgotten(this.#app.log, module, unit.file)
     } catch (error) {
-      await this.#report(unit, error)
+      await reportRefusal(this.#app.log, unit, error, this.#graph.files())
     }
   }
 
@@ -120,10 +120,8 @@ class PluginReloader {
     const places = this.#places.map(lookAt)
     const files = places.flatMap(({ files }) => files)
     const folders = places.flatMap(({ folders }) => folders)
-    this.#changes.watch(
-      [...this.#graph.files(), ...files, ...linksTo([...this.#places, ...files, ...folders])],
-      folders
-    )
+    const links = linksTo([...this.#places, ...files, ...folders])
+    this.#changes.watch([...this.#graph.files(), ...files, ...links], folders)
   }
 
   /** One reload at a time; what changes meanwhile is seen by one more. */
@@ -169,12 +167,8 @@ class PluginReloader {
       .filter(file => this.#units.get(file)?.source !== realPath(file) || affected.has(realPath(file)))
       .map(file => this.#unitOf(file))
     // A name that they were refused for may be free now.
-    const again =
-      changed.length + gone.length === 0
-        ? []
-        : [...this.#units.values()].filter(
-            unit => unit.refusal !== undefined && files.has(unit.file) && !changed.includes(unit)
-          )
+    const refused = [...this.#units.values()].filter(({ file, refusal }) => refusal !== undefined && files.has(file))
+    const again = changed.length + gone.length === 0 ? [] : refused.filter(unit => !changed.includes(unit))
     for (const unit of changed) unit.refusal = undefined
     const staged: Staged[] = []
     for (const unit of [...changed, ...again]) {
@@ -198,7 +192,7 @@ class PluginReloader {
     try {
       return await attempt(this.#app.log, unit.file, controller, async () => await this.#load(unit, controller.signal))
     } catch (error) {
-      if (!(error instanceof GivenUp)) await this.#report(unit, error)
+      if (!(error instanceof GivenUp)) await reportRefusal(this.#app.log, unit, error, this.#graph.files())
       return undefined
     } finally {
       this.#loading = undefined
@@ -229,7 +223,7 @@ class PluginReloader {
     }
     for (const { unit, next, error } of refused) {
       void unit.discard(next)
-      await this.#report(unit, error)
+      await reportRefusal(this.#app.log, unit, error, this.#graph.files())
     }
   }
 
@@ -248,29 +242,8 @@ class PluginReloader {
   /** The `onClose` hooks of a former version run when the calls that it may serve are answered. */
   #retire ({ file }: PluginUnit, { closeHooks }: Registration): void {
     if (closeHooks.length === 0) return
-    void this.#calls
-      .waitForEnd()
-      .then(async () => await runHooks(closeHooks))
-      .catch(error =>
-        this.#app.log.warn({ err: error as Error }, `plugin ${file}: an onClose hook of its former version failed`)
-      )
-  }
-
-  /** Says why a file is not served, once for each reason, and notes it to try again. */
-  async #report (unit: PluginUnit, error: unknown): Promise<void> {
-    const { file, refusal, isServed } = unit
-    if (error instanceof NeedsRestart) {
-      this.#app.log.warn(
-        `plugin ${file} changed, and needs a restart: it adds ${error.message}, which cannot be replaced while the gateway runs`
-      )
-      return
-    }
-    const reason = await explain(error, file, this.#graph.files())
-    const isFinal = error instanceof TookTooLong || error instanceof LoadTimeout || unit.permanent !== undefined
-    unit.refusal = isFinal ? undefined : reason
-    if (reason === refusal) return
-    this.#app.log.error(
-      `plugin ${file} cannot be loaded${isServed ? ', so its former code stays' : '; it is left out until it is mended'}: ${reason}`
-    )
+    void this.#calls.waitForEnd().then(async () => await runHooks(closeHooks)).catch(err => {
+      this.#app.log.warn({ err: err as Error }, `plugin ${file}: an onClose hook of its former version failed`)
+    })
   }
 }
