@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { growingDelay } from '../../../lib/time.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import { errors } from '../../../protocol/wire/errors.js'
 import type { Id, Message, Response } from '../../../protocol/wire/jsonrpc.js'
@@ -8,6 +7,7 @@ import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { IncomingReply, isLarge } from '../reply-budget.js'
 import { isList } from '../report-messages.js'
 import { bodyKind, ReplyBody } from './reply-body.js'
+import { Resumption } from './resumption.js'
 import { PausableSource, type UnaskedMessages } from '../unasked-messages.js'
 
 /** The part of a link that the channel of a request uses. */
@@ -38,18 +38,16 @@ export interface RequestHost {
 
 /** How long a stream may stay open after its response; servers close it with the response or right after. */
 const LINGER = 1_000
-/** How often a broken stream is opened again without a new event. */
-const MAX_RESUMES = 5
-const RESUME_DELAY = 1_000
-/** The shortest such time, whatever the server says: each new event may be followed by another break. */
-const MIN_RESUME_DELAY = 100
-const MAX_RESUME_DELAY = 30_000
 
 const FOREIGN: Message = {
   kind: 'invalid',
   id: undefined,
   error: errors.invalidRequest('a response on the stream of another request')
 }
+
+const describeForeignType = (status: number): string =>
+  `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status}); ` +
+  'see that "url" of this server is that of its MCP endpoint'
 
 /** The channel of one request: its POST, and the reply or stream that answers it. */
 export class RequestChannel implements Channel, ReplyReceiver {
@@ -68,8 +66,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
   #isSent = false
   #isDone = false
   #invalid: string | undefined
-  #resumeAfter: string | undefined
-  #resumes = 0
+  #resumption: Resumption | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor (host: RequestHost, request: LinkRequest) {
@@ -113,11 +110,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
     const isGood = status >= 200 && status < 300
     if (status === 401 || (kind !== 'json' && !isGood)) return this.#failWithStatus()
     if (kind === 'other') {
-      return this.#fail(
-        this.#status === 202
-          ? 'it accepted the request without an answer'
-          : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status}); see that "url" of this server is that of its MCP endpoint`
-      )
+      return this.#fail(status === 202 ? 'it accepted the request without an answer' : describeForeignType(status))
     }
     if (Number(headers['content-length']) > this.#host.limits.maxMessage) return this.#failTooLong()
     const { maxMessage, limits, listLimits } = this.#host.limits
@@ -148,17 +141,10 @@ export class RequestChannel implements Channel, ReplyReceiver {
   onEnd (): void {
     if (!this.#isDone) this.#body?.end()
     if (this.#isDone) return this.drop()
-    if (this.#status >= 400) this.#failWithStatus()
-    else {
-      this.#breakOff(
-        new Error(
-          this.#invalid ??
-            (this.#body?.isStream === true
-              ? 'its stream ended without the response'
-              : 'its answer is not the response to the request')
-        )
-      )
-    }
+    if (this.#status >= 400) return this.#failWithStatus()
+    const isStream = this.#body?.isStream === true
+    const missing = isStream ? 'its stream ended without the response' : 'its answer is not the response to the request'
+    this.#breakOff(new Error(this.#invalid ?? missing))
   }
 
   onError (error: Error): void {
@@ -230,19 +216,13 @@ export class RequestChannel implements Channel, ReplyReceiver {
 
   /** The reply broke off. Where the server gave the events ids, the rest can be fetched. */
   #breakOff (error: Error): void {
-    const after = this.#body?.lastEventId ?? this.#resumeAfter
-    if (after === undefined || this.#isStateless) return this.#fail(error.message)
-    if (after !== this.#resumeAfter) this.#resumes = 0
-    if (++this.#resumes > MAX_RESUMES) {
-      return this.#fail(`its stream broke off and could not be resumed: ${error.message}`)
-    }
-    this.#resumeAfter = after
-    const wanted = this.#body?.retry ?? growingDelay(RESUME_DELAY, MAX_RESUME_DELAY, this.#resumes - 1)
-    const delay = Math.min(Math.max(wanted, MIN_RESUME_DELAY), MAX_RESUME_DELAY)
+    const plan = this.#isStateless ? undefined : (this.#resumption ??= new Resumption()).plan(this.#body)
+    if (plan === undefined) return this.#fail(error.message)
+    if (plan === 'too often') return this.#fail(`its stream broke off and could not be resumed: ${error.message}`)
     this.#body = undefined
     this.#incoming?.update(0)
     this.#incoming = undefined
-    this.#timer = setTimeout(() => { this.#exchange = this.#host.resume(after, this) }, delay).unref()
+    this.#timer = setTimeout(() => { this.#exchange = this.#host.resume(plan.after, this) }, plan.delay).unref()
   }
 
   #expire (): void {
