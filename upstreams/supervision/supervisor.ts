@@ -1,10 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
-import { describeThrown, oneLine } from '../../lib/one-line.js'
 import type { Semaphore } from '../../lib/semaphore.js'
 import { now } from '../../lib/time.js'
 import { unlessAborted } from '../../lib/abort.js'
 import type { UpstreamState } from '../ports.js'
-import { BackOff, type BackOffOptions } from './back-off.js'
+import { Failures, type FailureOptions } from './failures.js'
 import { openInTime, runLimited } from './open-in-time.js'
 
 /** A connection as far as it is supervised. */
@@ -20,34 +18,26 @@ export interface SupervisorLog {
   warn (context: object, message: string): void
 }
 
-export interface SupervisorOptions<C extends Supervised> {
-  alias: string
+export interface SupervisorOptions<C extends Supervised> extends FailureOptions {
   connect: (signal: AbortSignal) => Promise<C>
   /** Runs for each new connection, before those that wait for it. */
   onReady?: (connection: C) => void
   onChange?: () => void
   /** Lets some upstreams start at a time, the same for all of them. */
   starts: Semaphore
-  backOff: BackOffOptions
   /** How long a start may take, in milliseconds. */
   startTimeout: number
   /** After how many milliseconds without use the connection is closed; never when absent. */
   idle: number | undefined
   /** True while a connection is in use; it is not closed then. */
   isBusy?: (connection: C) => boolean
-  /** True where a connection that broke is opened again before it is wanted. */
-  keep: boolean
   /** Makes the error for callers; `reason` is why it failed, for those who may know it. */
   refuse: (why: string, retryAfter?: number, reason?: string) => Error
-  /** The last lines that the upstream wrote for people, for the log. */
-  lastLines?: () => readonly string[]
   log: SupervisorLog
 }
 
 /** Only local callers and operators see the reason: it may name programs, folders and addresses. */
 const FAILED = 'it could not be started, or has ended; the reason is in the log and in /health'
-/** The longest reason, in characters. */
-const MAX_ERROR = 400
 
 /**
  * Keeps one connection to an upstream open: opens it when it is wanted, again when it broke, and closes it when it is
@@ -55,12 +45,9 @@ const MAX_ERROR = 400
  */
 export class Supervisor<C extends Supervised> {
   readonly #options: SupervisorOptions<C>
-  readonly #backOff: BackOff
-  /** When it is opened again by itself, in milliseconds since 1970; of use while it is backing off. */
-  nextTryAt: number | undefined
+  readonly #failures: Failures
   #state: UpstreamState = 'stopped'
   #since = Date.now()
-  #isFailing = false
   #connection: C | undefined
   #opening: Promise<C> | undefined
   #closing: Promise<void> | undefined
@@ -68,17 +55,13 @@ export class Supervisor<C extends Supervised> {
   #hurry = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #usedAt = 0
-  #retryAt = 0
   #tries = 0
   /** How many callers wait for the start that is under way. */
   #waiting = 0
-  #looping = false
-  #lastError: string | undefined
-  #lastLines: readonly string[] = []
 
   constructor (options: SupervisorOptions<C>) {
     this.#options = options
-    this.#backOff = new BackOff(options.backOff)
+    this.#failures = new Failures(options)
   }
 
   get state (): UpstreamState {
@@ -92,7 +75,7 @@ export class Supervisor<C extends Supervised> {
 
   /** True from a failure until it is open again. */
   get isFailing (): boolean {
-    return this.#isFailing
+    return this.#failures.isFailing
   }
 
   /** How often it was tried to open it again. */
@@ -102,12 +85,17 @@ export class Supervisor<C extends Supervised> {
 
   /** Why it failed, for operators. */
   get lastError (): string | undefined {
-    return this.#lastError
+    return this.#failures.lastError
   }
 
   /** Lines that it wrote last for people before it failed. */
   get lastLines (): readonly string[] {
-    return this.#lastLines
+    return this.#failures.lastLines
+  }
+
+  /** When it is opened again by itself, in milliseconds since 1970; of use while it is backing off. */
+  get nextTryAt (): number | undefined {
+    return this.#failures.nextTryAt
   }
 
   /** The open connection, if there is one. */
@@ -130,8 +118,8 @@ export class Supervisor<C extends Supervised> {
     if (open !== undefined) return open
     const { refuse } = this.#options
     if (this.#state === 'closed') throw refuse('it was removed')
-    const left = this.#retryAt - this.#usedAt
-    if (this.#opening === undefined && left > 0) throw refuse(FAILED, Math.ceil(left / 1_000), this.#lastError)
+    const left = this.#failures.retryAt - this.#usedAt
+    if (this.#opening === undefined && left > 0) throw refuse(FAILED, Math.ceil(left / 1_000), this.lastError)
     const opening = this.#opening ?? this.#open()
     // A start that a caller waits for does not wait for those of other upstreams.
     this.#hurry.abort()
@@ -153,7 +141,7 @@ export class Supervisor<C extends Supervised> {
    */
   start (atOnce = false): void {
     if (this.#state !== 'stopped' && this.#state !== 'crash loop' && !(atOnce && this.#state === 'backing off')) return
-    this.#backOff.reset()
+    this.#failures.reset()
     this.#open().catch(() => {})
   }
 
@@ -182,11 +170,8 @@ export class Supervisor<C extends Supervised> {
     try {
       // The last connection may still hold files or ports that the next one needs.
       await this.#closing
-      const connection = await runLimited(
-        starts,
-        this.#hurry.signal,
-        async () => await openInTime(connect, startTimeout, this.#ending.signal)
-      )
+      const open = async (): Promise<C> => await openInTime(connect, startTimeout, this.#ending.signal)
+      const connection = await runLimited(starts, this.#hurry.signal, open)
       if (this.#state === 'closed') await connection.close().then(() => { throw new Error('it was removed') })
       this.#opening = undefined
       this.#accept(connection)
@@ -194,15 +179,14 @@ export class Supervisor<C extends Supervised> {
     } catch (error) {
       this.#opening = undefined
       this.#fail(error)
-      throw refuse(FAILED, undefined, this.#lastError)
+      throw refuse(FAILED, undefined, this.lastError)
     }
   }
 
   #accept (connection: C): void {
     if (connection.closed) throw new Error('it ended at once')
     this.#connection = connection
-    this.#backOff.succeed()
-    this.#isFailing = false
+    this.#failures.end()
     connection.onClose(why => this.#lose(connection, why))
     this.#usedAt = now()
     this.#watchIdle()
@@ -219,30 +203,11 @@ export class Supervisor<C extends Supervised> {
 
   #fail (error: unknown): void {
     if (this.#state === 'closed') return
-    const { alias, keep, backOff, lastLines, log } = this.#options
-    const wasLooping = this.#looping
-    const delay = this.#backOff.fail()
-    this.#looping = delay === undefined
-    this.#isFailing = true
-    this.#lastError = describeError(error)
-    const [former, lines] = [this.#lastLines, this.#lastLines = lastLines?.() ?? []]
-    this.#retryAt = now() + (delay ?? backOff.first)
-    this.nextTryAt = delay === undefined ? undefined : Math.round(Date.now() + delay)
+    const { keep } = this.#options
+    const delay = this.#failures.add(error)
     clearTimeout(this.#timer)
     if (delay !== undefined && keep) this.#timer = setTimeout(() => { this.#open().catch(() => {}) }, delay).unref()
     this.#change(delay === undefined ? 'crash loop' : keep ? 'backing off' : 'stopped')
-    const context = { upstream: alias, ...(lines.length > 0 && !isDeepStrictEqual(lines, former) && { lines }) }
-    if (delay !== undefined) {
-      log.warn(
-        context,
-        `upstream ${alias} failed: ${this.#lastError}; ${keep ? `next try in ${(delay / 1_000).toFixed(1)} s` : 'it is started again by the next call'}`
-      )
-    } else if (!wasLooping) {
-      log.warn(
-        context,
-        `upstream ${alias} failed ${backOff.maxFailures} times in a row and is not started again until a call or a reload asks for it: ${this.#lastError}`
-      )
-    }
   }
 
   #watchIdle (): void {
@@ -267,6 +232,3 @@ export class Supervisor<C extends Supervised> {
     this.#options.onChange?.()
   }
 }
-
-const describeError = (error: unknown): string =>
-  error instanceof Error ? oneLine(error.message, MAX_ERROR) : describeThrown(error, MAX_ERROR)
