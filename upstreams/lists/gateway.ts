@@ -1,7 +1,6 @@
 import type { Registry } from '../../protocol/definitions/definition-registry.js'
 import type { Prompt } from '../../protocol/definitions/prompt.js'
 import type { Resource } from '../../protocol/definitions/resource.js'
-import type { Section } from './instructions.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
 import type { CacheHints } from '../../protocol/revisions/revision.js'
 import type { Call } from '../../protocol/dispatch/call.js'
@@ -35,6 +34,9 @@ export interface ViewRegistries extends Registries {
   instructions: string | undefined
   scopes: readonly string[] | undefined
 }
+
+/** Instructions, and what a caller must have been granted to see them. */
+export interface Section { readonly text: string, readonly scopes: readonly string[] | undefined }
 
 /** The part of the gateway that the lists of upstreams use. */
 export interface ListGateway extends Registries {

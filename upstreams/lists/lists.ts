@@ -6,45 +6,38 @@ import { createHops, HopsOfUpstream } from '../hops.js'
 import { explainTo } from '../reasons.js'
 import { identityOf } from '../server-entry.js'
 import { FirstReads, isPartOf } from './first-reads.js'
-import type { Registries, ListGateway } from './gateway.js'
-import { sectionsOf } from './instructions.js'
+import type { ListGateway } from './gateway.js'
 import type { ListLimits } from './limits.js'
+import { ListWarnings, type ListLog } from './list-warnings.js'
 import { Links } from './result-links.js'
 import { findLeftOut, isNamedBy } from './named-upstream.js'
-import { MergedList, type OwnerOf } from './offers/merged-list.js'
-import { OfferedList } from './offers/offered-list.js'
-import type { Definitions } from './offers/offered.js'
+import { createMergedLists, OfferedLists, type MergedLists } from './offers/offered-lists.js'
 import { ReservedNames } from './offers/reserved-names.js'
 import { UpstreamOrigin } from './origin.js'
 import { unlistedResource } from './offers/resource-definitions.js'
-import { leastHintsOf, type Snapshot } from './snapshot.js'
+import type { Snapshot } from './snapshot.js'
 import { StoredLists } from './stored-lists.js'
-import { unmatchedNames } from './unmatched-names.js'
+import { renewSummaries } from './summaries.js'
 import { UpstreamLists } from './upstream-lists.js'
 
-interface Log { warn (data: object, text: string): void }
-
 interface Served { readonly origin: UpstreamOrigin, readonly lists: UpstreamLists }
-
-type Merged = { [K in keyof Definitions]: MergedList<Definitions[K]> }
 
 /** The lists of all upstreams, merged into those of the gateway, and each in the view of its upstream. */
 export class Lists {
   readonly #gateway: ListGateway
   readonly #limits: ListLimits
-  readonly #log: Log
+  readonly #log: ListLog
   readonly #hopOf: (alias: string) => string
   readonly #stored: StoredLists
   readonly #links: Links
   readonly #reserved = new ReservedNames()
-  readonly #merged: Merged
-  readonly #logged = new Map<string, string>()
-  readonly #unmatched = new Map<string, readonly string[]>()
+  readonly #merged: MergedLists
+  readonly #warnings: ListWarnings
   readonly #saved = new WeakSet<UpstreamLists>()
   readonly #firstReads: FirstReads
   #all = new Map<string, Served>()
 
-  constructor (gateway: ListGateway, values: Values, limits: ListLimits, log: Log, hopOf = createHops()) {
+  constructor (gateway: ListGateway, values: Values, limits: ListLimits, log: ListLog, hopOf = createHops()) {
     this.#gateway = gateway
     this.#limits = limits
     this.#log = log
@@ -53,14 +46,9 @@ export class Lists {
     this.#links = new Links(limits.maxUpstreamLinks, alias => this.#all.get(alias)?.origin.rank)
     // A list that waits must be answered before its own call is given up.
     this.#firstReads = new FirstReads(Math.min(limits.upstreamListWait, limits.callTimeout / 2))
-    this.#merged = createMerged(gateway, this.#reserved)
-    gateway.hops.findWith(call => [
-      ...new Set(
-        [...this.#all.values()].flatMap(({ lists: { hops, upstream } }) =>
-          isPartOf(call, upstream.entry) ? hops.all : []
-        )
-      )
-    ])
+    this.#merged = createMergedLists(gateway, this.#reserved)
+    this.#warnings = new ListWarnings(log, () => gateway.scopes.names())
+    gateway.hops.findWith(call => this.#hopsFor(call))
     gateway.tools.explainMissingWith((name, call) => findLeftOut(name, call, this.#all.values()))
     gateway.resources.findUnlistedWith((uri, call, template) => this.#findUnlisted(uri, call, template))
   }
@@ -98,7 +86,7 @@ export class Lists {
     this.#noteCompleteness()
     for (const merged of Object.values(this.#merged)) merged.rerank()
     for (const alias of former.keys()) if (!this.#all.has(alias)) this.#gateway.views.close(alias)
-    this.#renewSummaries()
+    this.#summarise()
     await this.#forget([...former.keys()].filter(alias => !next.has(alias)))
   }
 
@@ -122,7 +110,7 @@ export class Lists {
   }
 
   repairsOf (alias: string): Repair[] {
-    return this.#all.get(alias)?.lists.repairs() ?? []
+    return this.#all.get(alias)?.lists.offered.repairs() ?? []
   }
 
   /** Shows nothing of an upstream any more that is part of a ring. */
@@ -161,41 +149,23 @@ export class Lists {
 
   #create (upstream: Upstream, rank: number): Served {
     const { entry, entry: { alias } } = upstream
+    const { callTimeout } = this.#limits
     const view = this.#gateway.views.open(alias)
-    const { tools, prompts, resources } = view
-    const origin: UpstreamOrigin = new UpstreamOrigin(
-      upstream,
-      rank,
-      this.#links,
-      this.#reserved,
-      this.#limits.callTimeout,
-      () => lists
-    )
+    const origin: UpstreamOrigin =
+      new UpstreamOrigin(upstream, rank, this.#links, this.#reserved, callTimeout, () => lists)
+    const offered = new OfferedLists(origin, entry, this.#merged, view)
     const lists: UpstreamLists = new UpstreamLists(
       upstream,
       this.#limits,
-      {
-        tools: new OfferedList('tools', origin, entry, this.#merged.tools, (hidden, shown) =>
-          tools.relay(hidden, shown)
-        ),
-        prompts: new OfferedList('prompts', origin, entry, this.#merged.prompts, (hidden, shown) =>
-          prompts.relay(hidden, shown)
-        ),
-        resources: new OfferedList('resources', origin, entry, this.#merged.resources, (hidden, shown) =>
-          resources.relay(hidden, shown)
-        ),
-        templates: new OfferedList('templates', origin, entry, this.#merged.templates, (hidden, shown) =>
-          resources.relay(hidden, shown)
-        )
-      },
+      offered,
       origin.subscriptions,
       new HopsOfUpstream(this.#hopOf(alias)),
       isNew => this.#read(lists, isNew)
     )
     // Whatever the clients of the view ask for is the upstream's.
-    resources.findUnlistedWith((uri, { principal }, template) => {
+    view.resources.findUnlistedWith((uri, { principal }, template) => {
       if (template !== undefined) return undefined
-      const isKnown = this.#links.find(principal, uri) === alias || lists.pages.has(uri)
+      const isKnown = this.#links.find(principal, uri) === alias || offered.pages.has(uri)
       return lists.snapshot.reads ? { ...unlistedResource(origin, uri), guessed: !isKnown } : undefined
     })
     return { origin, lists }
@@ -213,60 +183,24 @@ export class Lists {
   #read (lists: UpstreamLists, isNew: boolean): void {
     this.#firstReads.end(lists)
     this.#noteCompleteness()
-    const { entry, entry: { alias } } = lists.upstream
-    const { warnings, stale } = lists.status
-    this.#logWarnings(alias, warnings)
-    // A list that did not change was compared before.
-    if (!stale && (isNew || !this.#unmatched.has(alias))) this.#logUnmatched(lists)
-    if (isNew) this.#renewSummaries()
+    this.#warnings.add(lists, isNew)
+    if (isNew) this.#summarise()
     // Lists that did not change are stored once by each process, so that they do not expire.
     if (!isNew && this.#saved.has(lists)) return
     this.#saved.add(lists)
-    this.#stored
-      .save(entry, lists.snapshot)
-      .catch((err: unknown) =>
-        this.#log.warn({ upstream: alias, err }, `the lists of upstream ${alias} could not be stored`)
-      )
+    const { entry, entry: { alias } } = lists.upstream
+    this.#stored.save(entry, lists.snapshot).catch((err: unknown) => {
+      this.#log.warn({ upstream: alias, err }, `the lists of upstream ${alias} could not be stored`)
+    })
   }
 
-  #logUnmatched ({ upstream: { entry }, names }: UpstreamLists): void {
-    const { alias } = entry
-    const sentences = unmatchedNames(entry, names, this.#gateway.scopes.names())
-    const former = this.#unmatched.get(alias) ?? []
-    this.#unmatched.set(alias, sentences)
-    for (const sentence of sentences) if (!former.includes(sentence)) this.#log.warn({ upstream: alias }, sentence)
+  #summarise (): void {
+    renewSummaries(this.#gateway, [...this.#all.values()].map(({ lists }) => lists))
   }
 
-  #logWarnings (alias: string, warnings: readonly string[]): void {
-    const text = warnings.join('\n')
-    if (text === (this.#logged.get(alias) ?? '')) return
-    this.#logged.set(alias, text)
-    if (warnings.length > 0) {
-      this.#log.warn({ upstream: alias, warnings }, `upstream ${alias}: some of what it lists is left out or hidden`)
-    }
-  }
-
-  /** Updates what depends on all upstreams together, or is said of each view: instructions and caching hints. */
-  #renewSummaries (): void {
-    const known = [...this.#all].map(
-      ([
-        alias,
-        {
-          lists: {
-            snapshot,
-            upstream: {
-              entry: { scopes }
-            }
-          }
-        }
-      ]) => ({ alias, snapshot, instructions: snapshot.instructions, scopes })
-    )
-    for (const { alias, snapshot, instructions, scopes } of known) {
-      const view = Object.assign(this.#gateway.views.open(alias), { instructions, scopes })
-      limitCaching(view, [snapshot])
-    }
-    limitCaching(this.#gateway, known.map(({ snapshot }) => snapshot))
-    this.#gateway.instructions.append(sectionsOf(known))
+  #hopsFor (call: Call): string[] {
+    const visible = [...this.#all.values()].filter(({ lists }) => isPartOf(call, lists.upstream.entry))
+    return [...new Set(visible.flatMap(({ lists }) => lists.hops.all))]
   }
 
   /**
@@ -276,7 +210,7 @@ export class Lists {
   #findUnlisted (uri: string, { principal }: Call, template: Resource | undefined): Resource | undefined {
     const linked = this.#all.get(this.#links.find(principal, uri) ?? '')
     if (template !== undefined && (linked === undefined || linked.origin.alias === template.upstream)) return undefined
-    const { origin } = linked ?? [...this.#all.values()].find(({ lists }) => lists.pages.has(uri)) ?? {}
+    const { origin } = linked ?? [...this.#all.values()].find(({ lists }) => lists.offered.pages.has(uri)) ?? {}
     return origin?.mayHave(uri) === true ? unlistedResource(origin, uri) : undefined
   }
 
@@ -298,21 +232,4 @@ async function prepare (lists: UpstreamLists, known: Snapshot | undefined): Prom
   if (known !== undefined) return await lists.prepare(known)
   // Nothing is known of its lists, so that no call could ever start it.
   return () => { if (lists.upstream.entry.start === 'lazy') lists.upstream.shared().catch(() => {}) }
-}
-
-function limitCaching ({ tools, prompts, resources }: Registries, snapshots: readonly Snapshot[]): void {
-  tools.limitCaching(leastHintsOf(snapshots, 'tools'))
-  prompts.limitCaching(leastHintsOf(snapshots, 'prompts'))
-  resources.limitCaching(leastHintsOf(snapshots, 'templates'))
-}
-
-function createMerged ({ tools, prompts, resources }: Registries, reserved: ReservedNames): Merged {
-  const ownerOfName: OwnerOf = name => reserved.ownerOfName(name)
-  const ownerOfUri: OwnerOf = uri => reserved.ownerOfUri(uri)
-  return {
-    tools: new MergedList((hidden, shown) => tools.relay(hidden, shown), ownerOfName),
-    prompts: new MergedList((hidden, shown) => prompts.relay(hidden, shown), ownerOfName),
-    resources: new MergedList((hidden, shown) => resources.relay(hidden, shown), ownerOfUri),
-    templates: new MergedList((hidden, shown) => resources.relay(hidden, shown), ownerOfUri)
-  }
 }

@@ -3,24 +3,15 @@ import { growingDelay } from '../../lib/time.js'
 import { unlessAborted } from '../../lib/abort.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
 import { joinHops, RingFound, type HopsOfUpstream } from '../hops.js'
-import type { Connection, Repair, Upstream, UpstreamStatus } from '../ports.js'
+import type { Connection, Upstream, UpstreamStatus } from '../ports.js'
 import { cutWarnings } from './instructions.js'
-import { pageIn } from './result-links.js'
 import { ALL_KINDS, KINDS, type Kind } from './reading/kinds.js'
 import type { ListLimits } from './limits.js'
-import type { OfferedList } from './offers/offered-list.js'
+import type { OfferedLists } from './offers/offered-lists.js'
 import { EMPTY_LIST, describeUnread, readList, type ReadList } from './reading/read-list.js'
 import { Refresher } from './reading/refresher.js'
 import { EMPTY, withRead, type Snapshot } from './snapshot.js'
 import type { Subscriptions } from './subscriptions/subscriptions.js'
-import { unmatchedTemplates, type ListedNames } from './unmatched-names.js'
-
-export interface OfferedLists {
-  tools: OfferedList<'tools'>
-  prompts: OfferedList<'prompts'>
-  resources: OfferedList<'resources'>
-  templates: OfferedList<'templates'>
-}
 
 /** The waits before lists that could not be read are read again, in milliseconds. */
 const RETRY = { first: 1_000, longest: 30_000 }
@@ -44,9 +35,6 @@ export class UpstreamLists {
   #connection: Connection | undefined
   #retry: NodeJS.Timeout | undefined
   #failures = 0
-  #snapshot: Snapshot = EMPTY
-  #pages: ReadonlySet<string> = new Set()
-  #unmatched: readonly string[] = []
   #lastError: string | undefined
   #stale = true
   #isKnown = false
@@ -76,7 +64,7 @@ export class UpstreamLists {
   }
 
   get snapshot (): Snapshot {
-    return this.#snapshot
+    return this.offered.snapshot
   }
 
   /** Why a list could not be read, when it was last tried. */
@@ -99,30 +87,10 @@ export class UpstreamLists {
     if (!this.#isKnown) throw errors.upstreamUnavailable(this.upstream.entry.alias, 'its lists could not be read')
   }
 
-  get names (): ListedNames {
-    const { tools, prompts } = this.offered
-    return {
-      own: this.#snapshot.lists.tools.map(({ name }) => name as string),
-      tools: tools.names(),
-      prompts: prompts.names()
-    }
-  }
-
   get status (): Pick<UpstreamStatus, 'tools' | 'repaired' | 'stale' | 'warnings'> {
-    const conflicts = ALL_KINDS.flatMap(kind => this.offered[kind].warnings(KINDS[kind].noun))
-    return {
-      tools: this.offered.tools.size,
-      repaired: ALL_KINDS.reduce((sum, kind) => sum + this.offered[kind].repaired, 0),
-      stale: this.#stale,
-      warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched, ...conflicts]
-    }
-  }
-
-  /** Lists the repairs of its entries. */
-  repairs (): Repair[] {
-    return ALL_KINDS.flatMap(kind =>
-      this.offered[kind].repairs().map(([name, changes]) => ({ noun: KINDS[kind].noun, name, changes }))
-    )
+    const { tools: { size }, repaired } = this.offered
+    const warnings = [...[...this.#warnings.values()].flat(), ...this.offered.warnings()]
+    return { tools: size, repaired, stale: this.#stale, warnings }
   }
 
   /**
@@ -130,17 +98,12 @@ export class UpstreamLists {
    * shows them, until they are read again.
    */
   async prepare (snapshot: Snapshot): Promise<() => void> {
-    const show = await this.#prepare(snapshot)
+    const show = await this.offered.prepare(snapshot)
     return () => {
       this.#isKnown = true
       this.hops.reset(snapshot.hops)
       show()
     }
-  }
-
-  /** The pages for user interfaces that its tools name. */
-  get pages (): ReadonlySet<string> {
-    return this.#pages
   }
 
   relistAll (): void {
@@ -157,8 +120,8 @@ export class UpstreamLists {
   /** Shows nothing until the upstream is connected again: what it lists is this gateway's own. */
   async withdraw (): Promise<void> {
     this.hops.reset()
-    if (this.#snapshot === EMPTY) return
-    await this.#inTurn(async () => (await this.#prepare(EMPTY))())
+    if (this.snapshot === EMPTY) return
+    await this.#inTurn(async () => (await this.offered.prepare(EMPTY))())
     this.#onRead(true)
   }
 
@@ -169,7 +132,7 @@ export class UpstreamLists {
     clearTimeout(this.#retry)
     this.#wake()
     this.#subscriptions.close()
-    for (const kind of ALL_KINDS) this.offered[kind].clear()
+    this.offered.close()
   }
 
   #attach (connection: Connection): void {
@@ -201,13 +164,8 @@ export class UpstreamLists {
       await this.withdraw()
       return this.#wake()
     }
-    const isNew = await this.#inTurn(
-      async () =>
-        await this.#take(
-          connection,
-          read.filter((entry): entry is [Kind, ReadList] => typeof entry[1] !== 'string')
-        )
-    )
+    const lists = read.filter((entry): entry is [Kind, ReadList] => typeof entry[1] !== 'string')
+    const isNew = await this.#inTurn(async () => await this.#take(connection, lists))
     if (this.#ended.signal.aborted) return
     const failed = read.filter((entry): entry is [Kind, string] => typeof entry[1] === 'string')
     if (failed.length > 0) this.#readLater(failed)
@@ -232,7 +190,7 @@ export class UpstreamLists {
   async #readOne (connection: Connection, kind: Kind): Promise<ReadList | string> {
     if (connection.server.capabilities[KINDS[kind].capability] === undefined) return EMPTY_LIST
     try {
-      return await readList(connection, kind, this.#limits, this.#ended.signal, this.#snapshot.lists[kind])
+      return await readList(connection, kind, this.#limits, this.#ended.signal, this.snapshot.lists[kind])
     } catch (error) {
       // Servers that have resources need not have templates.
       return isMcpError(error) && error.code === codes.methodNotFound
@@ -259,18 +217,6 @@ export class UpstreamLists {
     this.#retry = setTimeout(() => this.#refresher.request(), wait).unref()
   }
 
-  async #prepare (snapshot: Snapshot): Promise<() => void> {
-    const changed = ALL_KINDS.filter(kind => snapshot.lists[kind] !== this.#snapshot.lists[kind])
-    const offers = await Promise.all(changed.map(async kind => await this.offered[kind].prepare(snapshot.lists[kind])))
-    return () => {
-      if (this.#ended.signal.aborted) return
-      this.#snapshot = snapshot
-      for (const offer of offers) offer()
-      this.#unmatched = unmatchedTemplates(snapshot.lists.templates)
-      this.#pages = new Set(snapshot.lists.tools.flatMap(({ _meta }) => pageIn(_meta)))
-    }
-  }
-
   /** One reading after the other: each is compared with what is known, and prepared over several turns. */
   async #inTurn<T> (work: () => Promise<T>): Promise<T> {
     const done = this.#taken.then(work)
@@ -279,15 +225,13 @@ export class UpstreamLists {
   }
 
   async #take (connection: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>): Promise<boolean> {
+    const { maxUpstreamInstructions } = this.#limits
     for (const [kind, { warnings }] of read) this.#warnings.set(kind, warnings)
-    this.#warnings.set(
-      'instructions',
-      cutWarnings(connection.server.instructions, this.#limits.maxUpstreamInstructions)
-    )
-    const next = withRead(this.#snapshot, connection, read, this.#limits.maxUpstreamInstructions, this.hops.behind)
-    const isNew = !isDeepStrictEqual(next, this.#snapshot)
+    this.#warnings.set('instructions', cutWarnings(connection.server.instructions, maxUpstreamInstructions))
+    const next = withRead(this.snapshot, connection, read, maxUpstreamInstructions, this.hops.behind)
+    const isNew = !isDeepStrictEqual(next, this.snapshot)
     if (isNew) {
-      const show = await this.#prepare(next)
+      const show = await this.offered.prepare(next)
       show()
     }
     return isNew

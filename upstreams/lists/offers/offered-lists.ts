@@ -1,0 +1,109 @@
+import type { Prompt } from '../../../protocol/definitions/prompt.js'
+import type { Resource } from '../../../protocol/definitions/resource.js'
+import type { Tool } from '../../../protocol/definitions/tool.js'
+import type { Repair } from '../../ports.js'
+import type { ServerEntry } from '../../server-entry.js'
+import type { Registries } from '../gateway.js'
+import { ALL_KINDS, KINDS } from '../reading/kinds.js'
+import { pageIn } from '../result-links.js'
+import { EMPTY, type Snapshot } from '../snapshot.js'
+import { unmatchedTemplates, type ListedNames } from '../unmatched-names.js'
+import type { Origin } from './definitions.js'
+import { MergedList, type OwnerOf, type Show } from './merged-list.js'
+import { OfferedList } from './offered-list.js'
+import type { Definitions } from './offered.js'
+import type { ReservedNames } from './reserved-names.js'
+
+/** The lists of the gateway, each merged from those of all upstreams. */
+export type MergedLists = { [K in keyof Definitions]: MergedList<Definitions[K]> }
+
+export function createMergedLists ({ tools, prompts, resources }: Registries, reserved: ReservedNames): MergedLists {
+  const ownerOfName: OwnerOf = name => reserved.ownerOfName(name)
+  const ownerOfUri: OwnerOf = uri => reserved.ownerOfUri(uri)
+  return {
+    tools: new MergedList((hidden, shown) => tools.relay(hidden, shown), ownerOfName),
+    prompts: new MergedList((hidden, shown) => prompts.relay(hidden, shown), ownerOfName),
+    resources: new MergedList((hidden, shown) => resources.relay(hidden, shown), ownerOfUri),
+    templates: new MergedList((hidden, shown) => resources.relay(hidden, shown), ownerOfUri)
+  }
+}
+
+/** The offers of one upstream of every kind, and the snapshot of its lists that they are made of. */
+export class OfferedLists {
+  readonly tools: OfferedList<'tools'>
+  readonly prompts: OfferedList<'prompts'>
+  readonly resources: OfferedList<'resources'>
+  readonly templates: OfferedList<'templates'>
+  #snapshot: Snapshot = EMPTY
+  #pages: ReadonlySet<string> = new Set()
+  #unmatched: readonly string[] = []
+  #isClosed = false
+
+  constructor (
+    origin: Origin,
+    server: ServerEntry,
+    { tools, prompts, resources, templates }: MergedLists,
+    view: Registries
+  ) {
+    const showTools: Show<Tool> = (hidden, shown) => view.tools.relay(hidden, shown)
+    const showPrompts: Show<Prompt> = (hidden, shown) => view.prompts.relay(hidden, shown)
+    const showResources: Show<Resource> = (hidden, shown) => view.resources.relay(hidden, shown)
+    this.tools = new OfferedList('tools', origin, server, tools, showTools)
+    this.prompts = new OfferedList('prompts', origin, server, prompts, showPrompts)
+    this.resources = new OfferedList('resources', origin, server, resources, showResources)
+    this.templates = new OfferedList('templates', origin, server, templates, showResources)
+  }
+
+  get snapshot (): Snapshot {
+    return this.#snapshot
+  }
+
+  /** The pages for user interfaces that its tools name. */
+  get pages (): ReadonlySet<string> {
+    return this.#pages
+  }
+
+  names (): ListedNames {
+    const own = this.#snapshot.lists.tools.map(({ name }) => name as string)
+    return { own, tools: this.tools.names(), prompts: this.prompts.names() }
+  }
+
+  /** Counts the entries that were repaired. */
+  get repaired (): number {
+    return ALL_KINDS.reduce((sum, kind) => sum + this[kind].repaired, 0)
+  }
+
+  /** Lists the repairs of its entries. */
+  repairs (): Repair[] {
+    return ALL_KINDS.flatMap(kind =>
+      this[kind].repairs().map(([name, changes]) => ({ noun: KINDS[kind].noun, name, changes }))
+    )
+  }
+
+  /** Sentences about entries that clients do not get, or that no URI leads to. */
+  warnings (): string[] {
+    return [...this.#unmatched, ...ALL_KINDS.flatMap(kind => this[kind].warnings(KINDS[kind].noun))]
+  }
+
+  /**
+   * Makes the definitions of the lists that are not as they were, over several turns when they are long. The function
+   * that it resolves to offers them in place of the former ones.
+   */
+  async prepare (snapshot: Snapshot): Promise<() => void> {
+    const changed = ALL_KINDS.filter(kind => snapshot.lists[kind] !== this.#snapshot.lists[kind])
+    const offers = await Promise.all(changed.map(async kind => await this[kind].prepare(snapshot.lists[kind])))
+    return () => {
+      if (this.#isClosed) return
+      this.#snapshot = snapshot
+      for (const offer of offers) offer()
+      this.#unmatched = unmatchedTemplates(snapshot.lists.templates)
+      this.#pages = new Set(snapshot.lists.tools.flatMap(({ _meta }) => pageIn(_meta)))
+    }
+  }
+
+  /** Takes everything back, and offers nothing any more. */
+  close (): void {
+    this.#isClosed = true
+    for (const kind of ALL_KINDS) this[kind].clear()
+  }
+}
