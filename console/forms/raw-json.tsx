@@ -34,13 +34,11 @@ export function RawJson ({ draft, onChange, onHide, id }: RawJsonProps) {
             Format
           </button>
           <CopyButton text={text} />
-          {onHide === undefined
-            ? null
-            : (
-              <button type='button' class='plain' onClick={onHide}>
-                Hide<span class='visually-hidden'> JSON</span>
-              </button>
-              )}
+          {onHide !== undefined && (
+            <button type='button' class='plain' onClick={onHide}>
+              Hide<span class='visually-hidden'> JSON</span>
+            </button>
+          )}
         </span>
       </div>
       <textarea
@@ -55,24 +53,20 @@ export function RawJson ({ draft, onChange, onHide, id }: RawJsonProps) {
         aria-describedby={`${hidesSecrets ? `${id}-masks ` : ''}${id}-problem`}
         onInput={({ currentTarget }) => onChange(withText(draft, currentTarget.value))}
       />
-      {!hidesSecrets
-        ? null
-        : (
-          <p id={`${id}-masks`} class='quiet small'>
-            Secret values stand here as dots, and are sent as they are. Write over the dots to change one.
-          </p>
-          )}
+      {hidesSecrets && (
+        <p id={`${id}-masks`} class='quiet small'>
+          Secret values stand here as dots, and are sent as they are. Write over the dots to change one.
+        </p>
+      )}
       <p id={`${id}-problem`} class='error small' role='status'>
-        {problem === undefined
-          ? null
-          : (
-            <>
-              {problemWords(problem)}{' '}
-              <button type='button' class='plain' onClick={() => goTo(problem.offset)}>
-                Go there
-              </button>
-            </>
-            )}
+        {problem !== undefined && (
+          <>
+            {problemWords(problem)}{' '}
+            <button type='button' class='plain' onClick={() => goTo(problem.offset)}>
+              Go there
+            </button>
+          </>
+        )}
       </p>
     </div>
   )

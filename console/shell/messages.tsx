@@ -54,9 +54,7 @@ export function Messages ({ log }: { log: MessageLog }) {
           type='search'
           placeholder='Filter by method'
           value={typed.value}
-          onInput={event => {
-            typed.value = event.currentTarget.value
-          }}
+          onInput={event => { typed.value = event.currentTarget.value }}
         />
       </label>
       <div class='messages'>
@@ -66,17 +64,12 @@ export function Messages ({ log }: { log: MessageLog }) {
               key={message.number}
               message={message}
               isOpen={message.number === opened.value}
-              open={() => {
-                opened.value = message.number
-              }}
+              open={() => { opened.value = message.number }}
             />
           ))}
         </ol>
-        {open === undefined ? (
-          <p class='quiet nothing card'>Choose a message to see all of it.</p>
-        ) : (
-          <OpenMessage message={open} />
-        )}
+        {open === undefined && <p class='quiet nothing card'>Choose a message to see all of it.</p>}
+        {open !== undefined && <OpenMessage message={open} />}
       </div>
     </section>
   )
@@ -84,15 +77,8 @@ export function Messages ({ log }: { log: MessageLog }) {
 
 const ARROWS = { sent: '→', received: '←' } as const
 
-function Row ({
-  message: { at, direction, method, kind, ms },
-  isOpen,
-  open
-}: {
-  message: Message
-  isOpen: boolean
-  open: () => void
-}) {
+function Row ({ message, isOpen, open }: { message: Message, isOpen: boolean, open: () => void }) {
+  const { at, direction, method, kind, ms } = message
   return (
     <li>
       <button type='button' class='plain message' aria-pressed={isOpen} onClick={open}>

@@ -36,37 +36,7 @@ export function ArrayControl ({ shape: { schema }, value, onChange, at, id, dept
           depth={depth + 1}
           onChange={changed => onChange(items.with(index, changed ?? null))}
         >
-          <span class='item-buttons'>
-            <button
-              type='button'
-              class='plain'
-              id={`${id}-${index}-up`}
-              disabled={index === 0}
-              onClick={() => move(index, index - 1)}
-              aria-label={`Move item ${index + 1} up`}
-            >
-              ↑
-            </button>
-            <button
-              type='button'
-              class='plain'
-              id={`${id}-${index}-down`}
-              disabled={index === items.length - 1}
-              onClick={() => move(index, index + 1)}
-              aria-label={`Move item ${index + 1} down`}
-            >
-              ↓
-            </button>
-            <button
-              type='button'
-              class='plain'
-              id={`${id}-${index}-remove`}
-              onClick={() => remove(index)}
-              aria-label={`Remove item ${index + 1}`}
-            >
-              ✕
-            </button>
-          </span>
+          <ItemButtons index={index} count={items.length} id={`${id}-${index}`} move={move} remove={remove} />
         </Field>
       ))}
       <div>
@@ -80,6 +50,42 @@ export function ArrayControl ({ shape: { schema }, value, onChange, at, id, dept
         </button>
       </div>
     </div>
+  )
+}
+
+interface ItemButtonsProps {
+  index: number
+  count: number
+  /** That of the item; each button has it with a name behind it. */
+  id: string
+  move: (index: number, to: number) => void
+  remove: (index: number) => void
+}
+
+function ItemButtons ({ index, count, id, move, remove }: ItemButtonsProps) {
+  const name = `item ${index + 1}`
+  const isLast = index === count - 1
+  const buttons = [
+    { key: 'up', sign: '↑', label: `Move ${name} up`, disabled: index === 0, act: () => move(index, index - 1) },
+    { key: 'down', sign: '↓', label: `Move ${name} down`, disabled: isLast, act: () => move(index, index + 1) },
+    { key: 'remove', sign: '✕', label: `Remove ${name}`, disabled: false, act: () => remove(index) }
+  ]
+  return (
+    <span class='item-buttons'>
+      {buttons.map(({ key, sign, label, disabled, act }) => (
+        <button
+          key={key}
+          type='button'
+          class='plain'
+          id={`${id}-${key}`}
+          disabled={disabled}
+          onClick={act}
+          aria-label={label}
+        >
+          {sign}
+        </button>
+      ))}
+    </span>
   )
 }
 

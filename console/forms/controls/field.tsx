@@ -18,9 +18,8 @@ export function Field ({ name, required, fixed = false, children, ...field }: Na
   const about = textOf(shape.schema.description)
   const hint = hintsOf(shape)
   const problems = useProblems(field.at, value)
-  const describedBy = [about && `${id}-about`, hint && `${id}-hint`, problems.length > 0 && `${id}-error`]
-    .filter(Boolean)
-    .join(' ')
+  const described = [about && `${id}-about`, hint && `${id}-hint`, problems.length > 0 && `${id}-error`]
+  const describedBy = described.filter(Boolean).join(' ')
   const aria = {
     ...(describedBy === '' ? {} : { 'aria-describedby': describedBy }),
     ...(problems.length > 0 ? { 'aria-invalid': true } : {}),
@@ -36,33 +35,11 @@ export function Field ({ name, required, fixed = false, children, ...field }: Na
   )
   const inside = (
     <>
-      {about === undefined
-        ? null
-        : (
-          <p id={`${id}-about`} class='quiet small field-about'>
-            <ServerText text={about} />
-          </p>
-          )}
+      {about !== undefined && <p id={`${id}-about`} class='quiet small field-about'><ServerText text={about} /></p>}
       <Control {...field} shape={shape} optional={!fixed} required={required} aria={aria} />
-      {hint === ''
-        ? null
-        : (
-          <p id={`${id}-hint`} class='quiet small'>
-            <ServerText text={hint} />
-          </p>
-          )}
-      {typeof value === 'string' ? <HiddenBadge texts={[value]} /> : null}
-      {problems.length === 0
-        ? null
-        : (
-          <p id={`${id}-error`} class='error small'>
-            {problems.map(text => (
-              <span key={text}>
-                <ServerText text={text} />{' '}
-              </span>
-            ))}
-          </p>
-          )}
+      {hint !== '' && <p id={`${id}-hint`} class='quiet small'><ServerText text={hint} /></p>}
+      {typeof value === 'string' && <HiddenBadge texts={[value]} />}
+      {problems.length > 0 && <Problems id={`${id}-error`} problems={problems} />}
     </>
   )
   const beside = (
@@ -83,24 +60,22 @@ export function Field ({ name, required, fixed = false, children, ...field }: Na
     )
   }
   return (
-    <fieldset
-      class='field group'
-      aria-describedby={describedBy === '' ? undefined : describedBy}
-      id={`${id}-group`}
-      tabIndex={-1}
-    >
-      <legend class='visually-hidden'>
-        {title ?? name}
-        {required ? ' required' : ''}
-      </legend>
+    <fieldset class='field group' aria-describedby={aria['aria-describedby']} id={`${id}-group`} tabIndex={-1}>
+      <legend class='visually-hidden'>{title ?? name}{required ? ' required' : ''}</legend>
       <div class='row spread'>
-        <span class='label' aria-hidden='true'>
-          {label}
-        </span>
+        <span class='label' aria-hidden='true'>{label}</span>
         {beside}
       </div>
       {inside}
     </fieldset>
+  )
+}
+
+function Problems ({ id, problems }: { id: string, problems: readonly string[] }) {
+  return (
+    <p id={id} class='error small'>
+      {problems.map(text => <span key={text}><ServerText text={text} />{' '}</span>)}
+    </p>
   )
 }
 

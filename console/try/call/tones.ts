@@ -1,4 +1,5 @@
-import type { LogLine, Outcome } from '../../state/calls.js'
+import type { Outcome } from '../../state/calls.js'
+import type { LogLine } from '../../state/kept-text.js'
 
 export interface Verdict { words: string, tone: '' | 'good' | 'warn' | 'bad' }
 

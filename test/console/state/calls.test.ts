@@ -1,6 +1,7 @@
 import t from 'tap'
 import { Cancelled, ConnectionLost, Declined, RpcError, type Client, type Handlers, type JsonObject, type Question } from '../../../console/client/contract.js'
-import { MAX_CALLS, MAX_LOGS, MAX_SIZE, answerQuestion, calls, forgetCalls, logLineOf, lostCalls, shorten, sizeOf, startCall } from '../../../console/state/calls.js'
+import { MAX_CALLS, MAX_LOGS, MAX_SIZE, answerQuestion, calls, forgetCalls, lostCalls, startCall } from '../../../console/state/calls.js'
+import { logLineOf, shorten, sizeOf } from '../../../console/state/kept-text.js'
 import { until } from '../../support/wait.js'
 
 const REQUEST = { kind: 'tool' as const, key: 'x', method: 'tools/call', params: { name: 'x', arguments: {} } }
