@@ -41,6 +41,9 @@ export interface ServeOptions {
   locate: (error: Error) => Error
 }
 
+const STRAY_INPUT =
+  'standard input carries JSON-RPC, but --stdio is not set; add --stdio to the arguments in the configuration of the client'
+
 /** Serves what the options say until a signal comes or standard input ends. */
 export async function serve (
   options: Options,
@@ -96,13 +99,7 @@ export async function serve (
   // After the banner, which would push it out of sight.
   const stale = options.reload ? undefined : staleBuildWarning(sourceFiles(app))
   if (stale !== undefined) logger.warn(stale)
-  if (!options.stdio) {
-    watchStrayInput(() =>
-      logger.warn(
-        'standard input carries JSON-RPC, but --stdio is not set; add --stdio to the arguments in the configuration of the client'
-      )
-    )
-  }
+  if (!options.stdio) watchStrayInput(() => logger.warn(STRAY_INPUT))
 }
 
 /** Says that the gateway is not ready, and goes on serving until load balancers know it. */

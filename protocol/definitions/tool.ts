@@ -117,15 +117,8 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
   definition: ToolDefinition<I, O>
 ): Tool<Unparsed<I>, StructuredOutput<O>> {
   const {
-    name,
-    input = NO_INPUT,
-    output,
-    run,
-    explain = (_given, why) => `arguments of ${name}: ${why}`,
-    failed,
-    text: render,
-    scopes,
-    ...rest
+    name, input = NO_INPUT, output, run, failed, text: render, scopes,
+    explain = (_given, why) => `arguments of ${name}: ${why}`, ...rest
   } = definition
   const what = checkName('tool', name, NAME, '1 to 128 of A-Z a-z 0-9 _ . -')
   checkMembers(what, definition, MEMBERS, ALIAS)
@@ -137,6 +130,7 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
     const inputSchema = inputOf(input)
     const outputSchema = output === undefined ? undefined : inContext('output', () => jsonSchemaOf(output, 'output'))
     const check = compileForAll(inputSchema)
+    const listedOutput = outputSchema === undefined ? {} : { outputSchema }
     const checkOutput = outputSchema === undefined ? undefined : compile(outputSchema)
     const refuse = (why: string): Error =>
       new Error(`tool "${name}" returned what its output schema does not allow: ${why}`)
@@ -146,12 +140,7 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
         kind: 'tool',
         scopes,
         name,
-        listed: {
-          name,
-          ...rest,
-          inputSchema: listedInput(inputSchema),
-          ...(outputSchema === undefined ? {} : { outputSchema })
-        },
+        listed: { name, ...rest, inputSchema: listedInput(inputSchema), ...listedOutput },
         mirrors: mirrorsOf(inputSchema),
         checkInput: given => {
           const wrong = check(given)
@@ -165,11 +154,8 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
           if (lost !== undefined) warn?.(`tool "${name}" returned ${lost}`)
           const wrong = checkOutput?.(value)
           if (wrong !== undefined) throw refuse(wrong)
-          const result = toResult(
-            value,
-            checkOutput !== undefined,
-            render && (() => render(value as ParsedOutput<O>, given as Typed<I>))
-          )
+          const text = render && (() => render(value as ParsedOutput<O>, given as Typed<I>))
+          const result = toResult(value, checkOutput !== undefined, text)
           return failed?.(value as ParsedOutput<O>) === true ? { ...result, isError: true } : result
         }
       },
