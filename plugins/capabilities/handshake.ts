@@ -4,13 +4,9 @@ import { shortenClientInfo } from '../../protocol/peer/client-info.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { inspect } from '../../protocol/wire/json.js'
 import type { MessageLimits } from '../../protocol/wire/limits.js'
-import { PreparedResult } from '../../protocol/wire/result.js'
-import { convert } from '../../protocol/revisions/convert.js'
-import type { Call } from '../../protocol/dispatch/call.js'
-import type { Identity } from '../../protocol/wire/identity.js'
 import type { Mcp } from '../core/mcp.js'
-import type { View } from '../core/views.js'
-import { Instructions, maySee, type Section } from './handshake/instructions.js'
+import { GatewayDescription } from './handshake/gateway-description.js'
+import type { Section } from './handshake/instructions.js'
 import { versions } from '../../protocol/revisions/table.js'
 
 declare module '../core/mcp.js' {
@@ -49,15 +45,9 @@ const exceeds = (capabilities: object, max: number, limits: MessageLimits): bool
 /** The handshake of the stateful revisions, and discovery in the stateless one. */
 export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number }) => {
   const { dispatcher } = mcp
-  let initializeResults = new WeakMap<object, PreparedResult>()
-  const instructions = new Instructions(dispatcher.server.instructions)
+  const description = new GatewayDescription(mcp)
 
-  mcp.provide('instructions', {
-    append: sections => {
-      instructions.append(sections)
-      initializeResults = new WeakMap()
-    }
-  })
+  mcp.provide('instructions', { append: sections => description.append(sections) })
 
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, call) => {
     const { peer, revision } = call
@@ -74,12 +64,7 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
       capabilities as Record<string, unknown>
     )
     call.conversation = peer.conversation
-    return mcp.hops.mark(
-      call,
-      peer.view === undefined && instructions.areAllFor(call.identity)
-        ? initializeResult(call)
-        : new PreparedResult(initializeText(call))
-    )
+    return mcp.hops.mark(call, description.initializeResult(call))
   }, OPEN)
 
   mcp.notification('notifications/initialized', Nothing, () => {})
@@ -90,52 +75,15 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     const { revision, peer, identity } = call
     checkView(mcp, peer.view)
     const capabilities = dispatcher.capabilities.of(revision, identity)
-    const isPublic =
-      identity.scopes === 'all' || (peer.view === undefined && !instructions.differ && !dispatcher.capabilities.differ)
-    return mcp.hops.mark(
-      call,
-      revision.cached(
-        { supportedVersions: versions, capabilities, ...instructionsFor(call) },
-        {
-          ttlMs: mcp.completeness.isIncompleteFor(call) ? 0 : DISCOVER_TTL,
-          cacheScope: isPublic ? 'public' : 'private'
-        }
-      )
-    )
+    const result = { supportedVersions: versions, capabilities, ...description.instructionsFor(call) }
+    return mcp.hops.mark(call, revision.cached(result, {
+      ttlMs: mcp.completeness.isIncompleteFor(call) ? 0 : DISCOVER_TTL,
+      cacheScope: description.isPublicFor(call) ? 'public' : 'private'
+    }))
   }, OPEN)
-
-  /** Encoded once for each revision; for clients of a view, and callers who may not see all, for each client. */
-  function initializeResult (call: Call): PreparedResult {
-    const { revision, identity } = call
-    const capabilities = dispatcher.capabilities.of(revision, identity)
-    const known = initializeResults.get(capabilities)
-    if (known !== undefined) return known
-    const json = new PreparedResult(initializeText(call))
-    initializeResults.set(capabilities, json)
-    return json
-  }
-
-  function initializeText (call: Call): string {
-    const { revision, identity } = call
-    const serverInfo = convert.implementation(dispatcher.server.info, revision.features)
-    return JSON.stringify({
-      protocolVersion: revision.version,
-      capabilities: dispatcher.capabilities.of(revision, identity),
-      serverInfo,
-      ...instructionsFor(call)
-    })
-  }
-
-  function instructionsFor ({ identity, peer: { view } }: Call): { instructions?: string } {
-    const text = view === undefined ? instructions.textFor(identity) : instructionsOf(mcp.views.get(view), identity)
-    return text === undefined || text === '' ? {} : { instructions: text }
-  }
 }, { name: 'patchbay-handshake', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-hops', 'patchbay-views'] })
 
 // The upstream may have been removed since the client connected.
 function checkView ({ views }: Mcp, view: string | undefined): void {
   if (view !== undefined && views.get(view) === undefined) throw errors.unknownView(view)
 }
-
-const instructionsOf = (view: View | undefined, identity: Identity): string | undefined =>
-  view !== undefined && maySee(identity, view) ? view.instructions : undefined
