@@ -6,8 +6,8 @@ import {
   type SubscriptionLimits
 } from '../../protocol/definitions/subscriptions/subscription-budget.js'
 import { checkStream, endOf } from '../../protocol/dispatch/long-lived-call.js'
-import { encodeNotification } from '../../protocol/wire/jsonrpc.js'
 import { META } from '../../protocol/wire/meta.js'
+import { ListChanges } from './subscriptions/list-changes.js'
 import { ListeningCalls, notify, type Audience, type MayKnow } from './subscriptions/listening-calls.js'
 
 export type { MayKnow } from './subscriptions/listening-calls.js'
@@ -65,8 +65,7 @@ export default fp(async (fastify, limits: SubscriptionLimits) => {
   const { mcp, mcp: { dispatcher } } = fastify
   const budget = new SubscriptionBudget(limits)
   const listening = new ListeningCalls()
-  /** The changes of this turn by method: which clients are notified. */
-  const pending = new Map<string, Set<Audience>>()
+  const changes = new ListChanges(dispatcher.lifecycle, listening)
   let startWatch: StartWatch = async () => () => {}
   let ready = false
   fastify.addHook('onReady', async () => { ready = true })
@@ -75,9 +74,8 @@ export default fp(async (fastify, limits: SubscriptionLimits) => {
     const all: Audience = (_principal, view) => concerns(view)
     // Definitions that are added during the start are not announced.
     source.onChange(mayKnow => {
-      if (ready) {
-        announceLater(method, mayKnow === undefined ? all : (principal, view) => concerns(view) && mayKnow(principal))
-      }
+      if (!ready) return
+      changes.add(method, mayKnow === undefined ? all : (principal, view) => concerns(view) && mayKnow(principal))
     })
   })
   mcp.provide('subscriptions', {
@@ -94,9 +92,8 @@ export default fp(async (fastify, limits: SubscriptionLimits) => {
     try {
       // Other calls may have taken the last stream meanwhile.
       checkStream(call)
-      notify(call, 'notifications/subscriptions/acknowledged', {
-        notifications: acknowledge(methods, [...watched.keys()])
-      })
+      const acknowledged = acknowledge(methods, [...watched.keys()])
+      notify(call, 'notifications/subscriptions/acknowledged', { notifications: acknowledged })
       listening.add(call, methods, watched.keys())
       await endOf(call)
     } finally {
@@ -106,24 +103,6 @@ export default fp(async (fastify, limits: SubscriptionLimits) => {
     }
     return { _meta: { [META.subscription]: call.id } }
   }, { timed: false, scopes: [] })
-
-  /** Many changes in one turn are one notification. */
-  function announceLater (method: string, audience: Audience): void {
-    const audiences = pending.get(method)
-    if (audiences !== undefined) { audiences.add(audience); return }
-    pending.set(method, new Set([audience]))
-    setImmediate(() => announceNow(method))
-  }
-
-  function announceNow (method: string): void {
-    const text = encodeNotification(method)
-    const audience = anyOf([...pending.get(method) ?? []])
-    pending.delete(method)
-    for (const { revision, channel, principal, view } of dispatcher.lifecycle.peers) {
-      if (revision !== undefined && audience(principal, view)) channel?.emit(text, method)
-    }
-    listening.listChanged(method, audience)
-  }
 }, { name: 'patchbay-subscriptions', dependencies: ['patchbay-mcp'] })
 
 type ListMethod = keyof typeof FLAGS
@@ -145,8 +124,3 @@ async function watchAll (uris: string[], call: Call, start: StartWatch): Promise
 }
 
 const isWhole: ConcernsView = view => view === undefined
-
-const anyOf =
-  (audiences: Audience[]): Audience =>
-    (principal, view) =>
-      audiences.some(audience => audience(principal, view))
