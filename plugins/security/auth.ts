@@ -85,10 +85,9 @@ export default fp(async (fastify, options: AuthOptions) => {
   const host = new HostIdentities(fastify.hasRequestDecorator('identity'), log, toChallenge)
   const isOpen = (): boolean => !authority.exists && (!host.expected || allowAnonymous)
   const carrier = identityCarrier({ authority, isOpen, hasHost: () => host.expected })
-  const tickets =
-    mcp.store.kind === 'redis'
-      ? new SharedTickets(mcp.store.values, ticketLifetime, carrier)
-      : ownTickets(ticketLifetime)
+  const tickets = mcp.store.kind === 'redis'
+    ? new SharedTickets(mcp.store.values, ticketLifetime, carrier)
+    : ownTickets(ticketLifetime)
   const authenticator = new Authenticator(authority, tickets, new WrongCredentials(maxWrongCredentials), toChallenge)
 
   mcp.provide('identities', {

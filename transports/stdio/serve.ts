@@ -38,14 +38,7 @@ export interface Stdio {
  * are bounded. Queued notifications are not: a client that lets too many of them wait for too long is disconnected.
  */
 export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, options: StdioOptions): Stdio {
-  const {
-    input,
-    output,
-    maxMessage,
-    maxQueue = Infinity,
-    writeDeadline = 10_000,
-    identity = ANONYMOUS_ALL_SCOPES
-  } = options
+  const { input, output, maxMessage, maxQueue = Infinity, writeDeadline = 10_000 } = options
   const writer = new LineWriter(output)
   let giveUp = () => {}
   let abandon = () => {}
@@ -59,7 +52,7 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
   })
   writer.onWritten = (bytes, responsesOnly) => backlog.recordWrite(bytes, responsesOnly)
   const channel = lineChannel(writer)
-  const peer = new Peer({ transport: 'stdio', channel, identity })
+  const peer = new Peer({ transport: 'stdio', channel, identity: options.identity ?? ANONYMOUS_ALL_SCOPES })
   mcp.lifecycle.connect(peer)
 
   const lines = new LineReader(maxMessage,
@@ -95,16 +88,28 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
       if (draining) return
       draining = true
       if (abandoned) return endCalls()
-      void held.waitForHandOver(mcp.limits.grace).then(async () => {
-        lines.end()
-        await peer.drain(mcp.limits.grace)
-      }).then(() => writer.flush(mcp.limits.grace)).catch(() => {}).then(() => finish('standard input ended'))
+      void finishCalls(held, lines, peer, writer, mcp.limits.grace).catch(() => {})
+        .then(() => finish('standard input ended'))
     }
     for (const ending of ['end', 'error', 'close']) input.once(ending, drain)
     output.on('error', () => finish('standard output was closed'))
     output.once('close', () => finish('standard output was closed'))
   })
   return { closed, flush: async () => await writer.flush(mcp.limits.grace), abandon: () => abandon() }
+}
+
+/** Hands over what was read, and waits until its calls are answered and the answers are written. */
+async function finishCalls (
+  held: InputBackpressure,
+  lines: LineReader,
+  peer: Peer,
+  writer: LineWriter,
+  grace: number
+): Promise<void> {
+  await held.waitForHandOver(grace)
+  lines.end()
+  await peer.drain(grace)
+  await writer.flush(grace)
 }
 
 const lineChannel = (writer: LineWriter): Channel => ({

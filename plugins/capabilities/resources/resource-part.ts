@@ -73,10 +73,8 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
   const resources = new ResourceSet(maxUri, observers.reporter('resources'))
   const { fixed, templates } = resources
   const listeners = new Listeners<[mayKnow?: MayKnow]>(observers.reporter('resources.listChanged'))
-  const watches = new WatchCount(async (uri, identity) => {
-    const found = resources.find(uri)
-    return found === undefined ? undefined : await startWatch(found.resource, uri, () => updated(uri), identity)
-  })
+  const watches = new WatchCount(async (uri, identity) =>
+    await startWatch(resources.find(uri)?.resource, uri, () => updated(uri), identity))
   const subscribers = new Subscribers(watches)
   let findUnlisted: FindUnlisted = () => undefined
   for (const source of [fixed, templates]) mcp.announce(source, LIST_CHANGED, of => of === view)
@@ -119,10 +117,8 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
     if ((listed !== undefined && !isByTemplateOfUpstream(listed)) || uri.length > maxUri) return listed
     const resource = findUnlisted(uri, call, listed?.resource)
     if (resource === undefined) return listed
-    return {
-      resource: resource.guessed === true ? withScopes(resource, resources, call, scopes) : resource,
-      variables: {}
-    }
+    const isGuess = resource.guessed === true
+    return { resource: isGuess ? withScopes(resource, resources, call, scopes) : resource, variables: {} }
   }
 
   function updated (uri: string, mayKnow: MayKnow = () => true): void {
@@ -134,11 +130,13 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
 }
 
 async function startWatch (
-  { watch, relayWatch }: Resource,
+  resource: Resource | undefined,
   uri: string,
   changed: () => void,
   identity: Identity
 ): Promise<(() => void) | undefined> {
+  if (resource === undefined) return undefined
+  const { watch, relayWatch } = resource
   if (relayWatch !== undefined) return await relayWatch(uri, changed, identity)
   return watch === undefined ? () => {} : await watch(uri, changed)
 }
