@@ -48,7 +48,7 @@ declare module '../plugins/core/mcp.js' {
 
 /** Connects the gateway to other MCP servers. Their code is loaded with the first of them. */
 export default fp(async (fastify, options: UpstreamOptions) => {
-  const { mcp, log } = fastify
+  const { mcp } = fastify
   let loading: Promise<void> | undefined
   let upstreams: Upstreams | undefined
   let [isHeld, isEnding] = [false, false]
@@ -93,38 +93,40 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   })
 
   async function load (): Promise<void> {
-    const [{ Upstreams }, { dialerOf }, { ReplyBudget }] = await Promise.all([
-      import('./upstreams.js'),
-      import('./dial.js'),
-      import('../transports/client/reply-budget.js')
-    ])
-    const replies = new ReplyBudget(
-      options.maxUpstreamBytes,
-      options.maxAllUpstreamBytes,
-      () => mcp.dispatcher.backlogs.waiting + unreadBytes(mcp.connections?.replies)
-    )
-    upstreams = new Upstreams({
-      clientInfo: mcp.dispatcher.server.info,
-      values: mcp.store.values,
-      nodeCalls: mcp.nodeCalls,
-      gateway: mcp,
-      log,
-      options,
-      observer: mcp.dispatcher.observers.upstreamRequest,
-      dialerOf: (entry, redact) =>
-        dialerOf(
-          entry,
-          { ...options, stopTimeout: () => stopTimeoutOf(options, isEnding), replies },
-          lineLogger(log, entry.alias, redact)
-        ),
-      reportHealth: (alias, trouble) => {
-        mcp.health.report(`upstream ${alias}`, trouble)
-        mcp.health.noteChange()
-      }
-    })
+    upstreams = await createUpstreams(fastify, options, () => isEnding)
     mcp.dispatcher.awaitTargetsWith(call => upstreams?.awaitedBy(call))
   }
 }, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-handshake', 'patchbay-health', 'patchbay-node-calls', 'patchbay-prompts', 'patchbay-resources', 'patchbay-tools', 'patchbay-views'] })
+
+/** Loads the code of upstreams; `isEnding` is true once the gateway stops. */
+async function createUpstreams (
+  { mcp, log }: FastifyInstance,
+  options: UpstreamOptions,
+  isEnding: () => boolean
+): Promise<Upstreams> {
+  const [{ Upstreams }, { dialerOf }, { ReplyBudget }] = await Promise.all([
+    import('./upstreams.js'),
+    import('./dial.js'),
+    import('../transports/client/reply-budget.js')
+  ])
+  const unread = (): number => mcp.dispatcher.backlogs.waiting + unreadBytes(mcp.connections?.replies)
+  const replies = new ReplyBudget(options.maxUpstreamBytes, options.maxAllUpstreamBytes, unread)
+  const dialOptions = { ...options, stopTimeout: () => stopTimeoutOf(options, isEnding()), replies }
+  return new Upstreams({
+    clientInfo: mcp.dispatcher.server.info,
+    values: mcp.store.values,
+    nodeCalls: mcp.nodeCalls,
+    gateway: mcp,
+    log,
+    options,
+    observer: mcp.dispatcher.observers.upstreamRequest,
+    dialerOf: (entry, redact) => dialerOf(entry, dialOptions, lineLogger(log, entry.alias, redact)),
+    reportHealth: (alias, trouble) => {
+      mcp.health.report(`upstream ${alias}`, trouble)
+      mcp.health.noteChange()
+    }
+  })
+}
 
 function stopTimeoutOf (
   { stdio, upstreamStopTimeout, upstreamQuickStopTimeout }: UpstreamOptions,
