@@ -10,7 +10,7 @@ export default tool({
   output: Type.Object({ greetings: Type.Array(Type.String()) }),
   text: ({ greetings }) => greetings.join(' '),
   run: async ({ name, times = 1 }, call) => {
-    const person = name ?? (await askName(call))
+    const person = name ?? await askName(call)
     const greetings: string[] = []
     for (let count = 1; count <= times; count++) {
       greetings.push(`Hello, ${person}!`)
