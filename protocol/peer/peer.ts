@@ -19,10 +19,7 @@ const NONE = {
   calls: new InFlight() as Pick<InFlight, 'size' | 'bytes' | 'has' | 'get' | 'all'>
 }
 
-/**
- * The other end of a connection, session or single request: what was agreed with it, and the requests in flight in both
- * directions.
- */
+/** The other end of a connection, session or single request: what was agreed, and the requests in flight both ways. */
 export class Peer {
   readonly transport: Transport
   channel: Channel | undefined
@@ -203,12 +200,14 @@ export class Peer {
   /** Runs `listener` at shutdown, before calls in flight are waited for; returns a function that removes it. */
   onDrain (listener: () => void): () => void {
     if (this.#draining) listener()
-    return addTo(this.#drainListeners ??= new Set(), listener)
+    this.#drainListeners ??= new Set()
+    return addTo(this.#drainListeners, listener)
   }
 
   /** Runs `listener` when the peer closes; returns a function that removes it. */
   onClose (listener: () => void): () => void {
-    return addTo(this.#closeListeners ??= new Set(), listener)
+    this.#closeListeners ??= new Set()
+    return addTo(this.#closeListeners, listener)
   }
 
   /** Ends long-lived calls, rejects our requests, and waits for calls in flight, which fail after the grace period. */

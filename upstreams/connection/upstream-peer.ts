@@ -46,6 +46,7 @@ export class UpstreamPeer {
     undefined,
     (request, isCancelled) => this.#settled(request, isCancelled)
   )
+
   readonly calls = new CallsInFlight(this.#requests)
   #link: Link | undefined
   #why: Error | undefined

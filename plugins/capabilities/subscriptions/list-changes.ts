@@ -2,7 +2,7 @@ import type { Peer } from '../../../protocol/peer/peer.js'
 import { encodeNotification } from '../../../protocol/wire/jsonrpc.js'
 import type { Audience, ListeningCalls } from './listening-calls.js'
 
-/** The changes of lists in one turn: many of one list are one notification, for all clients that one of them concerns. */
+/** The changes of lists in one turn: many of one list are one notification, for all clients that they concern. */
 export class ListChanges {
   readonly #clients: { readonly peers: Iterable<Peer> }
   readonly #listening: ListeningCalls
