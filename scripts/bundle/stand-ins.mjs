@@ -93,6 +93,7 @@ const root = new URL('../..', import.meta.url)
 function findLateParts () {
   const files = [
     'app.ts',
+    'gateway.ts',
     ...['upstreams', 'transports/client', 'plugins/observability'].flatMap(folder =>
       readdirSync(new URL(folder, root), { recursive: true }).map(name => `${folder}/${name}`)
     )
