@@ -2,8 +2,8 @@ import type { Nodes } from './nodes/nodes.js'
 import type { LogLevel } from './wire/log-level.js'
 
 /**
- * The storage port. A write is acknowledged when its promise settles; an adapter that outlives the process keeps it from then on, also
- * when the process is killed. A write that fails rejects with an `McpError` that names the reason.
+ * The storage port. A write is acknowledged when its promise settles; an adapter that outlives the process keeps it
+ * from then on, also when the process is killed. A write that fails rejects with an `McpError` that names the reason.
  */
 export interface Store {
   readonly kind: 'memory' | 'disk' | 'redis'
@@ -53,11 +53,11 @@ export interface Values {
   list (space: string, options?: ListOptions): Promise<Entry[]>
   /** Like `list`, without the values. */
   keys (space: string, options?: ListOptions): Promise<string[]>
-  /** Adds to a number (0 if there is none) in one step and returns the sum. Refuses a sum that is not a safe integer. */
+  /** Adds to a number (0 if there is none) in one step. Returns the sum, and refuses one that is no safe integer. */
   increment (space: string, key: string, by: number): Promise<number>
   /** Adds a listener for every change, also of other processes; returns a function that removes it. */
   onChange (listener: ChangeListener): () => void
-  /** Adds a listener for when changes of other processes were missed, so that any value may be another now; returns a function that removes it. */
+  /** Adds a listener for missed changes of other processes, after which any value may be another; likewise. */
   onMissedChanges (listener: () => void): () => void
 }
 
@@ -82,12 +82,15 @@ export interface SessionRecord {
 export type Agreement = Omit<SessionRecord, 'subscriptions'>
 
 /**
-* The changes since a session was stored: those members of the agreement that did, and true for each URI subscribed to, false for each
- * unsubscribed. Two nodes may change different members at the same time.
+ * The changes since a session was stored: those members of the agreement that did, and true for each URI subscribed
+ * to, false for each unsubscribed. Two nodes may change different members at the same time.
  */
-export interface SessionChange { agreement?: Partial<Agreement> | undefined, subscriptions: ReadonlyMap<string, boolean> }
+export interface SessionChange {
+  agreement?: Partial<Agreement> | undefined
+  subscriptions: ReadonlyMap<string, boolean>
+}
 
-/** A session as it is stored. Its home is the node that tells its client what belongs to no call, such as changes of lists. */
+/** A session as it is stored. Its home is the node that sends its client what belongs to no call. */
 export interface StoredSession { record: SessionRecord, home: string | undefined }
 
 /** A message of a stream. The method of a response is ''. */
@@ -95,7 +98,7 @@ export interface LoggedEvent { text: string, method: string }
 /** `after` is the number of the event before it, 0 for the first. */
 export interface NumberedEvent extends LoggedEvent { number: number, after: number }
 
-/** The events after number `after`. No more follow if `ended`. `previous` is the node that read the stream before, if that was another. */
+/** The events after number `after`. No more follow if `ended`. `previous` is another node that read it before. */
 export interface Replay { after: number, events: NumberedEvent[], ended: boolean, previous?: string }
 
 /** How an event is appended. */
@@ -116,30 +119,41 @@ export interface AppendOptions {
 }
 
 /**
- * The place of an event that was appended; `elsewhere` when another node sends it to the client; `ended` when it was not appended, because another
- * node has ended the stream; `late` when an event that counts as seen is not stored yet, and should be sent before it is.
+ * The place of an event that was appended; `elsewhere` when another node sends it to the client; `ended` when it was
+ * not appended, because another node has ended the stream; `late` when an event that counts as seen is not stored yet,
+ * and should be sent before it is.
  */
 export type Appended = Place | 'elsewhere' | 'ended' | 'late' | undefined
 
 /** The number of an event, and of the one before it. */
 export interface Place { number: number, after: number }
 
-/** News of a stream that this node reads and another writes: an event it appended, some events or the end, or it reads the stream now. */
+/**
+ * News of a stream that this node reads and another writes: an event it appended, some events or the end, or it reads
+ * the stream now.
+ */
 export type StreamNews = NumberedEvent | 'more' | 'moved'
 
 /**
- * Sessions and the events of their streams, which several nodes may serve at the same time. A reply is written by the node that began it, the
- * standalone stream by all; each stream is read by one node: the last that attached to it. Removing a session removes its streams.
+ * Sessions and the events of their streams, which several nodes may serve at the same time. A reply is written by the
+ * node that began it, the standalone stream by all; each stream is read by one node: the last that attached to it.
+ * Removing a session removes its streams.
  */
 export interface SessionStore {
-  /** Stores a new session, whose home is this node; false, and it is not stored, if its principal has `max` sessions at all nodes together. */
+  /**
+   * Stores a new session, whose home is this node; false, and it is not stored, if its principal has `max` sessions at
+   * all nodes together.
+   */
   save (id: string, record: SessionRecord, expires: number, max?: number): Promise<boolean>
   load (id: string): Promise<StoredSession | undefined>
   /** Stores what has changed in a session, and announces it to the other nodes; false if the session was removed. */
   update (id: string, change: SessionChange, expires: number): Promise<boolean>
   /** Makes this node the home of a session if that still is `previous`; false if it is not. */
   moveHome (id: string, previous: string | undefined): Promise<boolean>
-  /** Makes this node the home of sessions whose home has ended, as have all nodes that had this address before; the ids of those sessions. */
+  /**
+   * Makes this node the home of sessions whose home has ended, as have all nodes that had this address before; the ids
+   * of those sessions.
+   */
   takeOver (address: string): Promise<string[]>
   touch (ids: string[], expires: number): Promise<void>
   /** Removes a session, and announces it to the other nodes. */
@@ -148,21 +162,33 @@ export interface SessionStore {
   removeUnused (id: string, expires: number): Promise<void>
   /** Removes expired sessions. */
   sweep (): Promise<void>
-  /** Adds a listener for sessions that another node changed or removed, without an id for all of them; returns a function that removes it. */
+  /**
+   * Adds a listener for sessions that another node changed or removed, without an id for all of them; returns a
+   * function that removes it.
+   */
   onChange (listener: (id?: string) => void): () => void
-  /** Begins the stream of a reply, which only this node writes. `interruptedResponse` is the response its client gets if the node dies before it has answered. */
+  /**
+   * Begins the stream of a reply, which only this node writes. `interruptedResponse` is the response its client gets if
+   * the node dies before it has answered.
+   */
   open (id: string, stream: string, interruptedResponse: string): Promise<void>
-  /** Numbers an event and stores it, in one step; `seen` if a client is connected to the stream here. Undefined if there is no such session. */
+  /**
+   * Numbers an event and stores it, in one step; `seen` if a client is connected to the stream here. Undefined if there
+   * is no such session.
+   */
   append (id: string, stream: string, event: LoggedEvent, seen: boolean, options?: AppendOptions): Promise<Appended>
   /** Records up to which event a client has read the stream, if this node is its reader. */
   markSeen (id: string, stream: string, number: number): Promise<void>
   end (id: string, stream: string): Promise<void>
   /**
-   * Ends the replies whose writers have died, in one step, and tells their readers; those without a response get their `interruptedResponse`. The
-   * other nodes that are writing replies.
+   * Ends the replies whose writers have died, in one step, and tells their readers; those without a response get their
+   * `interruptedResponse`. The other nodes that are writing replies.
    */
   finish (id: string): Promise<string[]>
-  /** The events after number `after`, or those not seen yet. Undefined if there is no such stream or they are no longer stored. */
+  /**
+   * The events after number `after`, or those not seen yet. Undefined if there is no such stream or they are no longer
+   * stored.
+   */
   read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined>
   /** Like `read`, and makes this node the stream's reader. Of the standalone stream it becomes the home. */
   attach (id: string, stream: string, after: number | undefined): Promise<Replay | undefined>
@@ -172,7 +198,10 @@ export interface SessionStore {
   onNews (listener: (id: string, stream: string, news: StreamNews) => void): () => void
 }
 
-/** The stream of a session for messages that belong to no call. It exists as long as the session and has no interrupted response. */
+/**
+ * The stream of a session for messages that belong to no call. It exists as long as the session and has no interrupted
+ * response.
+ */
 export const STANDALONE = '0'
 
 /** How many events and characters are stored per stream, and how many replies and characters per session. */
@@ -181,8 +210,8 @@ export const STREAM_LIMITS = { events: 1_000, text: 1_048_576, streams: 256 } as
 export interface StreamSummary { stream: string, size: number, ended: boolean, seen: boolean }
 
 /**
- * The replies of a session to delete, oldest first: finished ones that their client has read, then finished ones that it has not.
- * The newest is always kept.
+ * The replies of a session to delete, oldest first: finished ones that their client has read, then finished ones that
+ * it has not. The newest is always kept.
  */
 export function surplusStreams (all: StreamSummary[]): string[] {
   const streams = all.filter(({ stream }) => stream !== STANDALONE)
@@ -207,7 +236,10 @@ export function prefixSpaces (values: Values, prefix: string): Values {
     list: async (space, options) => await values.list(prefix + space, options),
     keys: async (space, options) => await values.keys(prefix + space, options),
     increment: async (space, key, by) => await values.increment(prefix + space, key, by),
-    onChange: listener => values.onChange((space, key) => { if (space.startsWith(prefix)) listener(space.slice(prefix.length), key) }),
+    onChange: listener =>
+      values.onChange((space, key) => {
+        if (space.startsWith(prefix)) listener(space.slice(prefix.length), key)
+      }),
     onMissedChanges: listener => values.onMissedChanges(listener)
   }
 }

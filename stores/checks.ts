@@ -10,7 +10,9 @@ export function checkKey (space: string, key: string): void {
 export function checkSum (value: unknown, by: number): number {
   if (typeof value !== 'number') throw errors.storage('the value is not a number')
   const sum = value + by
-  if (!Number.isSafeInteger(by) || !Number.isSafeInteger(sum)) throw errors.invalidParams(`${value} and ${by} have no sum that can be counted exactly`)
+  if (!Number.isSafeInteger(by) || !Number.isSafeInteger(sum)) {
+    throw errors.invalidParams(`${value} and ${by} have no sum that can be counted exactly`)
+  }
   return sum
 }
 

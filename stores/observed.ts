@@ -75,7 +75,8 @@ function timeOperations<P extends Values | SessionStore> (part: P, methods: Meth
   return made as unknown as P
 }
 
-const call = (part: object, name: string, args: unknown[]): unknown => (part as Record<string, (...args: unknown[]) => unknown>)[name]?.(...args)
+const call = (part: object, name: string, args: unknown[]): unknown =>
+  (part as Record<string, (...args: unknown[]) => unknown>)[name]?.(...args)
 
 function countingEvents (sessions: SessionStore, observer: StoreObserver): SessionStore {
   return {
@@ -87,7 +88,12 @@ function countingEvents (sessions: SessionStore, observer: StoreObserver): Sessi
     },
     attach: (id, stream, after) => {
       const replay = sessions.attach(id, stream, after)
-      replay.then(found => { if (found !== undefined && found.events.length > 0) observer.replayed(found.events.length) }, () => {})
+      replay.then(
+        found => {
+          if (found !== undefined && found.events.length > 0) observer.replayed(found.events.length)
+        },
+        () => {}
+      )
       return replay
     }
   }
@@ -99,12 +105,18 @@ function countingMessages (nodes: Nodes, observer: StoreObserver): Nodes {
     ...(nodes.losesMessages === undefined ? {} : { losesMessages: nodes.losesMessages }),
     send: (node, message) => {
       const sent = nodes.send(node, message)
-      sent.then(found => observer.messageSent(message.kind, found ? 'delivered' : 'absent'), () => observer.messageSent(message.kind, 'failed'))
+      sent.then(
+        found => observer.messageSent(message.kind, found ? 'delivered' : 'absent'),
+        () => observer.messageSent(message.kind, 'failed')
+      )
       return sent
     },
     broadcast: message => {
       const sent = nodes.broadcast(message)
-      sent.then(() => observer.messageSent(message.kind, 'delivered'), () => observer.messageSent(message.kind, 'failed'))
+      sent.then(
+        () => observer.messageSent(message.kind, 'delivered'),
+        () => observer.messageSent(message.kind, 'failed')
+      )
       return sent
     },
     onMessage: listener => nodes.onMessage(listener),

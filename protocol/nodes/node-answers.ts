@@ -4,8 +4,15 @@ import type { NodeMessage, NodeReply, NodeRequest, NodeRequests } from './messag
 /** For how many beats a node that says nothing counts as there. */
 export const SILENT = 15
 
-/** Answers a request. The cancellation says that the answer is not wanted any more. One that rejects gives no answer: the request may have run. */
-export type NodeHandler<K extends keyof NodeRequests> = (body: NodeRequests[K], onProgress: (progress: unknown) => void, cancellation: Cancellation) => Promise<unknown>
+/**
+ * Answers a request. The cancellation says that the answer is not wanted any more. One that rejects gives no answer:
+ * the request may have run.
+ */
+export type NodeHandler<K extends keyof NodeRequests> = (
+  body: NodeRequests[K],
+  onProgress: (progress: unknown) => void,
+  cancellation: Cancellation
+) => Promise<unknown>
 
 interface Running {
   readonly from: string
@@ -17,7 +24,10 @@ interface Running {
   silent: number
 }
 
-/** The answers of a node to the requests of others. An answer is repeated until the other node has it; the handler is cancelled when that does not wait any more. */
+/**
+ * The answers of a node to the requests of others. An answer is repeated until the other node has it; the handler is
+ * cancelled when that does not wait any more.
+ */
 export class NodeAnswers {
   readonly #send: (node: string, message: NodeMessage) => void
   readonly #handlers = new Map<string, NodeHandler<keyof NodeRequests>>()
@@ -45,8 +55,8 @@ export class NodeAnswers {
   }
 
   /**
-   * Gives up what is not waited for any more. Beats are counted, not timed: when this process could do nothing for long, the messages of that time come
-   * after one beat.
+   * Gives up what is not waited for any more. Beats are counted, not timed: when this process could do nothing for
+   * long, the messages of that time come after one beat.
    */
   check (): void {
     for (const [key, running] of this.#running) {
@@ -73,11 +83,23 @@ export class NodeAnswers {
     this.#running.set(key, running)
     // An answer of the same turn says so, too.
     setImmediate(() => { if (running.outcome === undefined) this.#send(from, { kind: 'works', numbers: [number] }) })
-    this.#run(request, progress => { if (running.outcome === undefined) this.#reply(running, { progress }) }, running.cancellation)
-      .then(answer => this.#settle(running, { answer: answer ?? null }), () => this.#settle(running, 'failed'))
+    this.#run(
+      request,
+      progress => {
+        if (running.outcome === undefined) this.#reply(running, { progress })
+      },
+      running.cancellation
+    ).then(
+      answer => this.#settle(running, { answer: answer ?? null }),
+      () => this.#settle(running, 'failed')
+    )
   }
 
-  async #run ({ kind, body }: NodeRequest, onProgress: (progress: unknown) => void, cancellation: Cancellation): Promise<unknown> {
+  async #run (
+    { kind, body }: NodeRequest,
+    onProgress: (progress: unknown) => void,
+    cancellation: Cancellation
+  ): Promise<unknown> {
     const handler = this.#handlers.get(kind)
     if (handler === undefined) throw new Error(`no handler for ${kind}`)
     return await handler(body, onProgress, cancellation)

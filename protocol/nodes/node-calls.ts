@@ -5,13 +5,19 @@ import type { NodeMessage, NodeReply, NodeRequest, NodeRequests } from './messag
 import { NodeAnswers, SILENT, type NodeHandler } from './node-answers.js'
 import type { Nodes } from './nodes.js'
 
-/** How often a node says what it still waits for, in milliseconds; and how often during that a request is sent again that no node received. */
+/**
+ * How often a node says what it still waits for, in milliseconds; and how often during that a request is sent again
+ * that no node received.
+ */
 const BEAT = 1_000
 const SENDS = 10
 /** After how many beats without a word it is looked whether the other node is alive. */
 const SUSPECT = 3
 
-/** The end of a request: `absent` when the other node has not got it, `lost` when it may have got it and gives no answer. */
+/**
+ * The end of a request: `absent` when the other node has not got it, `lost` when it may have got it and gives no
+ * answer.
+ */
 export interface NodeOutcome { readonly outcome: 'answered' | 'absent' | 'lost', readonly answer?: unknown }
 
 export interface NodeRequestOptions {
@@ -39,8 +45,9 @@ interface Waiting {
 }
 
 /**
- * Requests to other nodes, and answers to theirs. No message has to arrive: a node says again and again which answers it waits for, which makes the
- * other repeat an answer, or say that it does not know the request. A handler runs at most once for a request, however often that is sent.
+ * Requests to other nodes, and answers to theirs. No message has to arrive: a node says again and again which answers
+ * it waits for, which makes the other repeat an answer, or say that it does not know the request. A handler runs at
+ * most once for a request, however often that is sent.
  */
 export class NodeCalls {
   readonly nodes: Nodes
@@ -64,7 +71,10 @@ export class NodeCalls {
     this.#answers.on(kind, handler)
   }
 
-  /** Begins to take messages; returns a function that ends it, gives up what is waited for, and cancels what is being answered. */
+  /**
+   * Begins to take messages; returns a function that ends it, gives up what is waited for, and cancels what is being
+   * answered.
+   */
   start (): () => void {
     if (this.nodes.self === undefined) return () => {}
     const off = this.nodes.onMessage((message, from) => this.#receive(message, from))
@@ -82,19 +92,37 @@ export class NodeCalls {
     await this.#answers.finished()
   }
 
-  /** Asks a node. Rejects when it is cancelled, and when the store fails for so long that the request cannot be sent. */
-  async request<K extends keyof NodeRequests> (node: string, kind: K, body: NodeRequests[K], { onProgress, cancellation, timeout }: NodeRequestOptions = {}): Promise<NodeOutcome> {
+  /**
+   * Asks a node. Rejects when it is cancelled, and when the store fails for so long that the request cannot be sent.
+   */
+  async request<K extends keyof NodeRequests> (
+    node: string,
+    kind: K,
+    body: NodeRequests[K],
+    { onProgress, cancellation, timeout }: NodeRequestOptions = {}
+  ): Promise<NodeOutcome> {
     cancellation?.throwIfCancelled()
     const number = ++this.#last
     let off: (() => void) | undefined
     const outcome = new Promise<NodeOutcome>((resolve, reject) => {
       off = cancellation?.on(reject)
-      this.#waiting.set(number, { node, request: { kind, body }, onProgress, settle: resolve, copies: 0, isTaken: false, failure: undefined, silent: 0 })
+      this.#waiting.set(number, {
+        node,
+        request: { kind, body },
+        onProgress,
+        settle: resolve,
+        copies: 0,
+        isTaken: false,
+        failure: undefined,
+        silent: 0
+      })
     })
     const waiting = this.#waiting.get(number) as Waiting
     try {
       void this.#deliver(number, waiting)
-      return await (timeout === undefined ? outcome : withTimeout(outcome, timeout, async () => await unanswered(waiting)))
+      return await (timeout === undefined
+        ? outcome
+        : withTimeout(outcome, timeout, async () => await unanswered(waiting)))
     } finally {
       off?.()
       this.#waiting.delete(number)
@@ -139,7 +167,9 @@ export class NodeCalls {
     try {
       const isThere = await this.nodes.send(node, { kind: 'waits', numbers: [...waiting.keys()] })
       const suspects = [...waiting.values()].filter(({ silent }) => !isThere || silent > SUSPECT)
-      if (suspects.length > 0 && !await this.nodes.isAlive(node)) for (const one of suspects) one.settle(unanswered(one))
+      if (suspects.length > 0 && !(await this.nodes.isAlive(node))) {
+        for (const one of suspects) one.settle(unanswered(one))
+      }
     } catch {}
   }
 

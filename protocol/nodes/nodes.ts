@@ -6,7 +6,9 @@ export interface Nodes {
   readonly self: string | undefined
   /** True where what nodes tell each other can be lost without notice. */
   readonly losesMessages?: boolean
-  /** Sends a message to one node; false if there is no such node. That it was delivered does not mean that it was used. */
+  /**
+   * Sends a message to one node; false if there is no such node. That it was delivered does not mean that it was used.
+   */
   send (node: string, message: NodeMessage): Promise<boolean>
   /** Sends a message to all other nodes. */
   broadcast (message: NodeMessage): Promise<void>

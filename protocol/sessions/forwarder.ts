@@ -17,12 +17,15 @@ export interface ForwarderPorts {
   onTrouble: (error: unknown) => void
 }
 
-/** Passes on a message of a client. For an answer it returns a promise, which settles when the node that asked has it or is gone, and rejects when that is not known in time. */
+/**
+ * Passes on a message of a client. For an answer it returns a promise, which settles when the node that asked has it or
+ * is gone, and rejects when that is not known in time.
+ */
 export type Forward = (session: Session, message: Response | Notification) => Promise<void> | undefined
 
 /**
- * Passes on what a client sent about a request that another node runs: an answer to the node that its id names, a cancellation to all. What other
- * nodes pass on counts only for a session of the same caller.
+ * Passes on what a client sent about a request that another node runs: an answer to the node that its id names, a
+ * cancellation to all. What other nodes pass on counts only for a session of the same caller.
  */
 export function openForwarder ({ nodeCalls, find, decode, onTrouble }: ForwarderPorts): Forward {
   nodeCalls.on('passed', async ({ session, principal, text }) => {
@@ -56,7 +59,8 @@ function cancel (peer: Peer, { requestId, reason }: Record<string, unknown>): vo
 }
 
 /** The node that waits for the answer to a request of this id. */
-const nodeOf = (id: Id | undefined): string | undefined => typeof id === 'string' ? /^([0-9a-f]{12})-\d{1,16}$/.exec(id)?.[1] : undefined
+const nodeOf = (id: Id | undefined): string | undefined =>
+  typeof id === 'string' ? /^([0-9a-f]{12})-\d{1,16}$/.exec(id)?.[1] : undefined
 
 function encode (message: Response | Notification): string {
   if (message.kind === 'notification') return encodeNotification(message.method, message.params)

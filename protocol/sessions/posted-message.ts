@@ -3,8 +3,8 @@ import { errors } from '../wire/errors.js'
 import type { Incoming, Request } from '../wire/jsonrpc.js'
 
 /**
- * How a message that was posted to `/mcp` is served: without state in the modern era; in the legacy era by opening a session, in the
- * session that the HTTP request names, or without one (`ping`, and what is no message at all).
+ * How a message that was posted to `/mcp` is served: without state in the modern era; in the legacy era by opening a
+ * session, in the session that the HTTP request names, or without one (`ping`, and what is no message at all).
  */
 export type PostedMessage =
   { kind: 'stateless' | 'sessionless' | 'reinitialize' | 'in-session', incoming: Incoming } |
@@ -23,7 +23,9 @@ export function classifyPosted (incoming: Incoming, version: unknown, namesSessi
     return { kind: 'stateless', incoming: incoming.kind === 'response' ? RESPONSE_REFUSED : incoming }
   }
   if (incoming.kind === 'invalid') return { kind: 'sessionless', incoming }
-  if (isRequest && incoming.method === 'initialize') return { kind: namesSession ? 'reinitialize' : 'initialize', incoming }
+  if (isRequest && incoming.method === 'initialize') {
+    return { kind: namesSession ? 'reinitialize' : 'initialize', incoming }
+  }
   if (isRequest && incoming.method === 'ping' && !namesSession) return { kind: 'sessionless', incoming }
   return { kind: 'in-session', incoming }
 }

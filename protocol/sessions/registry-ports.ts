@@ -13,7 +13,9 @@ export interface RegistryPorts extends Omit<LoaderPorts, 'forward'> {
   disconnect: (peer: Peer, reason: Error) => void
   /** Throws an HTTP error while the server is overloaded. */
   checkPressure: () => void
-  /** Throws an HTTP error while a store that other nodes share cannot be used: they would not know what is not stored. */
+  /**
+   * Throws an HTTP error while a store that other nodes share cannot be used: they would not know what is not stored.
+   */
   checkStore: () => void
   /** Takes why no session can be opened, or undefined when one can. */
   reportHealth: (problem: string | undefined) => void

@@ -30,18 +30,27 @@ export class SessionRestorer {
     return this.#restoring
   }
 
-  /** Makes a session of that caller and view one that is served here as it is stored; undefined when there is nothing to wait for. */
+  /**
+   * Makes a session of that caller and view one that is served here as it is stored; undefined when there is nothing to
+   * wait for.
+   */
   restoreFor (id: string, principal: string | undefined, view: string | undefined): Promise<void> | undefined {
     const pending = this.#pending.get(id)
     const served = this.#options.served(id)
     // A session that is served here is known well enough when the store fails.
-    if (pending !== undefined) return served === undefined ? this.#restoreAfter(pending, id, principal, view) : pending.catch(() => {})
+    if (pending !== undefined) {
+      return served === undefined ? this.#restoreAfter(pending, id, principal, view) : pending.catch(() => {})
+    }
     if (served?.stale === false) return undefined
     return served === undefined ? this.#compareAndRestore(id, principal, view) : this.refresh(served).catch(() => {})
   }
 
   async restore (id: string): Promise<void> {
-    if (this.#options.served(id) === undefined) await this.#once(id, async () => { await this.#restore(id, await this.#options.stored.load(id)) })
+    if (this.#options.served(id) === undefined) {
+      await this.#once(id, async () => {
+        await this.#restore(id, await this.#options.stored.load(id))
+      })
+    }
   }
 
   /** Reads a session again that is served here. */
@@ -66,7 +75,12 @@ export class SessionRestorer {
   }
 
   // A session that this node was about to remove as unused stays in the store if another node uses it.
-  async #restoreAfter (pending: Promise<void>, id: string, principal: string | undefined, view: string | undefined): Promise<void> {
+  async #restoreAfter (
+    pending: Promise<void>,
+    id: string,
+    principal: string | undefined,
+    view: string | undefined
+  ): Promise<void> {
     await pending
     if (this.#options.served(id) === undefined) await this.#compareAndRestore(id, principal, view)
   }

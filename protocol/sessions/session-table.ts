@@ -2,7 +2,10 @@ import { Counter } from '../../lib/counter.js'
 import { now } from '../../lib/time.js'
 import type { Session } from './session.js'
 
-/** After how many milliseconds without its client a session may be ended in favour of a new one: unused since `initialize`, or used. */
+/**
+ * After how many milliseconds without its client a session may be ended in favour of a new one: unused since
+ * `initialize`, or used.
+ */
 const ABANDONED_AFTER = { unused: 10_000, used: 5 * 60_000 }
 
 /** The sessions that this node serves, by id, and how many each caller has. */

@@ -2,14 +2,20 @@ import { ClockStep, now } from '../../lib/time.js'
 import type { Session } from './session.js'
 import type { StoredSessions } from './stored/stored-sessions.js'
 
-/** In milliseconds: how often the clocks are compared, and for how long after a step the store is not swept, for other nodes to touch theirs. */
+/**
+ * In milliseconds: how often the clocks are compared, and for how long after a step the store is not swept, for other
+ * nodes to touch theirs.
+ */
 const CLOCK_CHECK = 1_000
 const AFTER_CLOCK_STEP = 10 * 60_000
 /** How often it is checked that the nodes live whose replies are read here, in milliseconds. */
 const WRITER_CHECK = 1_000
 /** How often it is checked that the homes of sessions live which are served here, in milliseconds. */
 const HOME_CHECK = 3_000
-/** After how many of these checks each stream with a client is read again, where news of other nodes may have been lost without notice. */
+/**
+ * After how many of these checks each stream with a client is read again, where news of other nodes may have been lost
+ * without notice.
+ */
 const CHECKS_PER_READ = 30
 
 export interface SweeperOptions {
@@ -31,7 +37,9 @@ export interface SweeperOptions {
 /** How often sessions are swept, in milliseconds. */
 export const sweepInterval = (sessionIdle: number): number => Math.max(1_000, Math.min(sessionIdle / 4, 60_000))
 
-/** Ends idle sessions, saves what could not be saved before, and keeps the sessions in use from expiring in the store. */
+/**
+ * Ends idle sessions, saves what could not be saved before, and keeps the sessions in use from expiring in the store.
+ */
 export class SessionSweeper {
   readonly #options: SweeperOptions
   readonly #clockStep = new ClockStep()

@@ -33,7 +33,9 @@ export class ChangeFeed {
   constructor (prepare: (sql: string) => Statement, onChange: (change: Change, foreign: boolean) => void) {
     this.#sql = {
       note: prepare('INSERT INTO changes (at, writer, space, key) VALUES (?, ?, ?, ?)'),
-      trim: prepare(`DELETE FROM changes WHERE (at < ? OR at > ?) AND number <= (SELECT max(number) FROM changes) - ${STORED_COUNT}`),
+      trim: prepare(
+        `DELETE FROM changes WHERE (at < ? OR at > ?) AND number <= (SELECT max(number) FROM changes) - ${STORED_COUNT}`
+      ),
       version: prepare('PRAGMA data_version'),
       since: prepare('SELECT number, writer, space, key FROM changes WHERE number > ? ORDER BY number')
     }

@@ -101,7 +101,7 @@ export class DiskConnection {
   }
 
   /** To be called inside a write: tells the other processes, after the commit. */
-  tell (...news: News): void {
+  noteNews (...news: News): void {
     this.#feed.note(NEWS, JSON.stringify(news))
   }
 

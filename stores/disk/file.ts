@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, constants, copyFileSync, existsSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync, type DatabaseSyncInstance as Database } from '@photostructure/sqlite'
 import { FORMAT, formatOf, SCHEMA, upgrade } from './format.js'
@@ -41,7 +51,10 @@ export function openFile (folder: string, maxSize: number): OpenFile {
       throw error
     }
   } catch (error) {
-    throw new Error(`data folder ${folder}: ${describeFailure(error)}; choose another with --data, or keep nothing with --ephemeral`, { cause: error })
+    throw new Error(
+      `data folder ${folder}: ${describeFailure(error)}; choose another with --data, or keep nothing with --ephemeral`,
+      { cause: error }
+    )
   }
 }
 
@@ -58,7 +71,11 @@ function makeFolder (folder: string): void {
 
 // Created under another name and then linked, so that no process can open a file that is empty or incomplete.
 function create (file: string, hasLog: boolean): void {
-  if (hasLog) throw new Error(`${FILE} is missing, but ${FILE}-wal with the latest changes is there: restore the one or delete the other`)
+  if (hasLog) {
+    throw new Error(
+      `${FILE} is missing, but ${FILE}-wal with the latest changes is there: restore the one or delete the other`
+    )
+  }
   const draft = `${file}.${randomUUID()}.new`
   try {
     closeSync(openSync(draft, 'wx', 0o600))
@@ -90,7 +107,9 @@ function putInPlace (draft: string, file: string): void {
 const isPresent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST'
 
 function connect (file: string): Database {
-  if (statSync(file).size === 0) throw new Error(`${FILE} is empty, so it was damaged: restore a copy of it or delete it`)
+  if (statSync(file).size === 0) {
+    throw new Error(`${FILE} is empty, so it was damaged: restore a copy of it or delete it`)
+  }
   const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT.start })
   db.exec('PRAGMA synchronous = NORMAL')
   return db
@@ -115,9 +134,13 @@ function check (db: Database, file: string): void {
   upgrade(db)
   db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT.start}`)
   const format = formatOf(db)
-  if (format !== FORMAT) throw new Error(`${FILE} has format ${format} and this version of Patchbay knows format ${FORMAT}`)
+  if (format !== FORMAT) {
+    throw new Error(`${FILE} has format ${format} and this version of Patchbay knows format ${FORMAT}`)
+  }
   // Fails now, and not at the first write, if the file is read-only.
   db.exec('BEGIN IMMEDIATE; ROLLBACK')
   if (statSync(file).size > MAX_CHECKED) return
-  if (pragma(db, 'integrity_check(1)') !== 'ok') throw new Error(`${FILE} is damaged: restore a copy of it or delete it`)
+  if (pragma(db, 'integrity_check(1)') !== 'ok') {
+    throw new Error(`${FILE} is damaged: restore a copy of it or delete it`)
+  }
 }

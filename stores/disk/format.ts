@@ -7,7 +7,8 @@ export const FORMAT = 4
 /** How long a process waits at start while another converts the file, in milliseconds. */
 const UPGRADE_TIMEOUT = 30_000
 
-const SUBSCRIPTIONS = 'CREATE TABLE subscriptions (session TEXT NOT NULL, uri TEXT NOT NULL, PRIMARY KEY (session, uri)) STRICT, WITHOUT ROWID;'
+const SUBSCRIPTIONS =
+  'CREATE TABLE subscriptions (session TEXT NOT NULL, uri TEXT NOT NULL, PRIMARY KEY (session, uri)) STRICT, WITHOUT ROWID;'
 
 /**
  * The processes that use the file, until when each counts as alive on the machine's monotonic clock, and messages to
@@ -87,7 +88,9 @@ function moveSubscriptions (db: Database): void {
 function renameStored (db: Database): void {
   db.exec('ALTER TABLE sessions RENAME COLUMN home TO node_address')
   db.exec('ALTER TABLE streams RENAME COLUMN last_word TO interrupted_response')
-  changeRecords(db, (_id, { greeted, ...rest }) => greeted === undefined ? undefined : { ...rest, initialized: greeted })
+  changeRecords(db, (_id, { greeted, ...rest }) =>
+    greeted === undefined ? undefined : { ...rest, initialized: greeted }
+  )
 }
 
 /**
@@ -96,7 +99,9 @@ function renameStored (db: Database): void {
 function addNodes (db: Database): void {
   db.exec('ALTER TABLE sessions RENAME COLUMN owner TO home')
   db.exec('ALTER TABLE sessions DROP COLUMN node_address')
-  for (const column of ['writer', 'reader']) db.exec(`ALTER TABLE streams ADD COLUMN ${column} TEXT NOT NULL DEFAULT ''`)
+  for (const column of ['writer', 'reader']) {
+    db.exec(`ALTER TABLE streams ADD COLUMN ${column} TEXT NOT NULL DEFAULT ''`)
+  }
   db.exec(NODES)
   db.exec('ALTER TABLE sessions ADD COLUMN principal TEXT')
   db.exec(PRINCIPALS)

@@ -4,7 +4,12 @@ import { isMcpError } from '../../protocol/wire/errors.js'
 import { isBusy } from './failure.js'
 
 /** `since` is when it first found the file locked by another process. */
-interface Write { since?: number, run: () => unknown, resolve: (value: unknown) => void, reject: (error: Error) => void }
+interface Write {
+  since?: number
+  run: () => unknown
+  resolve: (value: unknown) => void
+  reject: (error: Error) => void
+}
 type Outcome = { value: unknown } | { error: Error }
 
 /** The most writes of one transaction; the event loop continues after each. */
@@ -79,7 +84,10 @@ export class GroupCommit {
     const outcomes = this.#together(writes)
     const waiting = writes.splice(outcomes.length)
     this.#done += writes.length
-    this.#unacknowledged.push({ until: this.#asked, settle: () => writes.forEach((write, index) => settle(write, outcomes[index] as Outcome)) })
+    this.#unacknowledged.push({
+      until: this.#asked,
+      settle: () => writes.forEach((write, index) => settle(write, outcomes[index] as Outcome))
+    })
     if (waiting.length > 0) this.#wait(waiting)
     else if (this.#queue.length > 0) setImmediate(() => this.#flush())
     while ((this.#unacknowledged[0]?.until ?? Infinity) <= this.#done) this.#unacknowledged.shift()?.settle()

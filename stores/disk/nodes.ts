@@ -20,14 +20,19 @@ export class DiskNodes implements Nodes {
   readonly self = randomToken(6, 'hex')
   readonly #disk: DiskConnection
   readonly #listeners = new Listeners<[message: NodeMessage, from: string]>()
-  readonly #sql: Record<'join' | 'leave' | 'expiry' | 'others' | 'removeAt' | 'removeDead' | 'post' | 'take' | 'dropMessages', Statement>
+  readonly #sql: Record<
+    'join' | 'leave' | 'expiry' | 'others' | 'removeAt' | 'removeDead' | 'post' | 'take' | 'dropMessages', Statement
+  >
+
   #address = ''
   #timer: NodeJS.Timeout | undefined
 
   constructor (disk: DiskConnection) {
     this.#disk = disk
     this.#sql = {
-      join: disk.prepare('INSERT INTO nodes (id, address, expires) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET address = excluded.address, expires = excluded.expires'),
+      join: disk.prepare(
+        'INSERT INTO nodes (id, address, expires) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET address = excluded.address, expires = excluded.expires'
+      ),
       leave: disk.prepare('DELETE FROM nodes WHERE id = ?'),
       expiry: disk.prepare('SELECT expires FROM nodes WHERE id = ?'),
       others: disk.prepare('SELECT id FROM nodes WHERE id <> ?'),
@@ -51,7 +56,9 @@ export class DiskNodes implements Nodes {
   async broadcast (message: NodeMessage): Promise<void> {
     const text = JSON.stringify(message)
     await this.#disk.write(() => {
-      for (const { id } of allRows<{ id: string }>(this.#sql.others, this.self)) if (this.lives(id)) this.#post(id, text)
+      for (const { id } of allRows<{ id: string }>(this.#sql.others, this.self)) {
+        if (this.lives(id)) this.#post(id, text)
+      }
     })
   }
 
@@ -109,11 +116,13 @@ export class DiskNodes implements Nodes {
 
   #post (node: string, text: string): void {
     this.#sql.post.run(node, this.self, text)
-    this.#disk.tell('message', node)
+    this.#disk.noteNews('message', node)
   }
 
   async #receive (): Promise<void> {
-    const rows = await this.#disk.write(() => allRows<{ number: number, sender: string, text: string }>(this.#sql.take, this.self))
+    const rows = await this.#disk.write(() =>
+      allRows<{ number: number, sender: string, text: string }>(this.#sql.take, this.self)
+    )
     for (const { sender, text } of rows.sort((a, b) => a.number - b.number)) {
       const message = decodeNodeMessage(text)
       if (message !== undefined) this.#listeners.notify(message, sender)

@@ -81,7 +81,7 @@ export class DiskSessions implements SessionStore {
       if (agreement === undefined) this.#sql.touch.run(expires, id)
       else this.#sql.update.run(JSON.stringify({ ...parseStored(row.record) as object, ...agreement }), expires, id)
       this.#subscriptions.change(id, subscriptions)
-      this.#disk.tell('session', id)
+      this.#disk.noteNews('session', id)
       return true
     })
   }
@@ -145,7 +145,7 @@ export class DiskSessions implements SessionStore {
       if (begins !== undefined) this.#open(id, stream, begins)
       const appended = this.#streams.append(id, stream, event, seen && this.#readerOf(id, stream) === this.#nodes.self)
       if (typeof appended === 'string') return appended
-      const isElsewhere = this.#tellReader(id, stream, 'more')
+      const isElsewhere = this.#notifyReader(id, stream, 'more')
       if (ends) this.#streams.end(id, stream)
       return isElsewhere ? 'elsewhere' : appended
     }, WRITE_SIZE.event)
@@ -159,7 +159,7 @@ export class DiskSessions implements SessionStore {
 
   async end (id: string, stream: string): Promise<void> {
     await this.#disk.write(() => {
-      this.#tellReader(id, stream, 'more')
+      this.#notifyReader(id, stream, 'more')
       this.#streams.end(id, stream)
     })
   }
@@ -168,7 +168,7 @@ export class DiskSessions implements SessionStore {
     const { dead, living } = this.#disk.read(() => this.#streams.unfinished(id))
     if (dead.length > 0) {
       await this.#disk.write(() => {
-        for (const { stream } of dead) this.#tellReader(id, stream, 'more')
+        for (const { stream } of dead) this.#notifyReader(id, stream, 'more')
         this.#streams.finish(id)
       })
     }
@@ -219,17 +219,17 @@ export class DiskSessions implements SessionStore {
     this.#nodes.join()
     const { self } = this.#nodes
     const previous = this.#readerOf(id, stream)
-    this.#tellReader(id, stream, 'moved')
+    this.#notifyReader(id, stream, 'moved')
     if (stream === STANDALONE) this.#sql.move.run(self, id, this.#homeOf(id) ?? '')
     else this.#streams.setReader(id, stream, self)
     return previous === '' ? undefined : previous
   }
 
   /** False if the reader is this node, or there is none. */
-  #tellReader (id: string, stream: string, news: 'more' | 'moved'): boolean {
+  #notifyReader (id: string, stream: string, news: 'more' | 'moved'): boolean {
     const reader = this.#readerOf(id, stream)
     if (reader === undefined || reader === this.#nodes.self) return false
-    this.#disk.tell('stream', reader, id, stream, news)
+    this.#disk.noteNews('stream', reader, id, stream, news)
     return true
   }
 
@@ -237,6 +237,6 @@ export class DiskSessions implements SessionStore {
     this.#sql.remove.run(id)
     this.#streams.remove(id)
     this.#subscriptions.remove(id)
-    this.#disk.tell('session', id)
+    this.#disk.noteNews('session', id)
   }
 }

@@ -18,19 +18,25 @@ export class DiskValues implements Values {
   readonly #count: Statement
   readonly #expire: Statement
   readonly #expiry: Statement
-  readonly #lists: Record<'keys' | 'entries', Record<'ascending' | 'descending', { all: Statement, following: Statement }>>
+  readonly #lists: Record<
+    'keys' | 'entries', Record<'ascending' | 'descending', { all: Statement, following: Statement }>
+  >
 
   constructor (disk: DiskConnection) {
     this.#disk = disk
     this.#get = disk.prepare(`SELECT value FROM entries WHERE space = ? AND key = ? AND ${LIVING}`)
-    this.#put = disk.prepare('INSERT INTO entries (space, key, value, expires) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, expires = excluded.expires')
+    this.#put = disk.prepare(
+      'INSERT INTO entries (space, key, value, expires) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, expires = excluded.expires'
+    )
     this.#delete = disk.prepare(`DELETE FROM entries WHERE space = ? AND key = ? RETURNING ${LIVING} AS living`)
     this.#count = disk.prepare('SELECT count(*) AS count FROM entries WHERE space = ?')
     this.#expiry = disk.prepare('SELECT expires FROM entries WHERE space = ? AND key = ?')
     this.#expire = disk.prepare('DELETE FROM entries WHERE space = ? AND expires <= ?')
     const list = (columns: string, order: string, sign: string) => ({
       all: disk.prepare(`SELECT ${columns} FROM entries WHERE space = ? AND ${LIVING} ORDER BY key ${order} LIMIT ?`),
-      following: disk.prepare(`SELECT ${columns} FROM entries WHERE space = ? AND ${LIVING} AND key ${sign} ? ORDER BY key ${order} LIMIT ?`)
+      following: disk.prepare(
+        `SELECT ${columns} FROM entries WHERE space = ? AND ${LIVING} AND key ${sign} ? ORDER BY key ${order} LIMIT ?`
+      )
     })
     const both = (columns: string) => ({ ascending: list(columns, 'ASC', '>'), descending: list(columns, 'DESC', '<') })
     this.#lists = { keys: both('key'), entries: both('key, value') }
@@ -41,7 +47,12 @@ export class DiskValues implements Values {
     return this.#disk.read(() => parseStored(this.#text(space, key)))
   }
 
-  async put (space: string, key: string, value: unknown, { expires, max = Infinity, ifAbsent = false }: PutOptions = {}): Promise<void> {
+  async put (
+    space: string,
+    key: string,
+    value: unknown,
+    { expires, max = Infinity, ifAbsent = false }: PutOptions = {}
+  ): Promise<void> {
     checkKey(space, key)
     const text = encodeStored(value)
     await this.#disk.write(() => {
@@ -86,7 +97,9 @@ export class DiskValues implements Values {
     return await this.#disk.write(() => {
       const text = this.#text(space, key)
       const sum = checkSum(parseStored(text ?? '0'), by)
-      const { expires } = (text === undefined ? undefined : firstRow<{ expires: number | null }>(this.#expiry, space, key)) ?? { expires: null }
+      const { expires } = (text === undefined
+        ? undefined
+        : firstRow<{ expires: number | null }>(this.#expiry, space, key)) ?? { expires: null }
       this.#write(space, key, String(sum), expires ?? undefined)
       return sum
     })
@@ -104,7 +117,9 @@ export class DiskValues implements Values {
   #rows (space: string, { after, limit = -1, descending = false }: ListOptions, what: 'keys' | 'entries'): Row[] {
     if (!isKey(space)) return []
     const { all, following } = this.#lists[what][descending ? 'descending' : 'ascending']
-    return this.#disk.read(() => after === undefined ? allRows(all, space, Date.now(), limit) : allRows(following, space, Date.now(), after, limit))
+    return this.#disk.read(() =>
+      after === undefined ? allRows(all, space, Date.now(), limit) : allRows(following, space, Date.now(), after, limit)
+    )
   }
 
   #text (space: string, key: string): string | undefined {

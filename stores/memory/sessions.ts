@@ -1,7 +1,33 @@
-import { STREAM_LIMITS, STANDALONE, surplusStreams, type AppendOptions, type Appended, type LoggedEvent, type NumberedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore, type StoredSession } from '../../protocol/store.js'
+import {
+  STREAM_LIMITS,
+  STANDALONE,
+  surplusStreams,
+  type AppendOptions,
+  type Appended,
+  type LoggedEvent,
+  type NumberedEvent,
+  type Replay,
+  type SessionChange,
+  type SessionRecord,
+  type SessionStore,
+  type StoredSession
+} from '../../protocol/store.js'
 
-interface Stream { events: NumberedEvent[], last: number, seen: number, size: number, ended: boolean, interruptedResponse: string }
-interface Kept { agreement: string, principal: string | undefined, subscriptions: Set<string>, expires: number, streams: Map<string, Stream> }
+interface Stream {
+  events: NumberedEvent[]
+  last: number
+  seen: number
+  size: number
+  ended: boolean
+  interruptedResponse: string
+}
+interface Kept {
+  agreement: string
+  principal: string | undefined
+  subscriptions: Set<string>
+  expires: number
+  streams: Map<string, Stream>
+}
 
 /** The sessions of one process, which has no other nodes. */
 export class MemorySessions implements SessionStore {
@@ -14,20 +40,30 @@ export class MemorySessions implements SessionStore {
     const streams = this.#sessions.get(id)?.streams ?? new Map<string, Stream>()
     const { subscriptions, ...agreement } = record
     if (record.principal !== undefined) this.#idsOf(record.principal).add(id)
-    this.#sessions.set(id, { agreement: JSON.stringify(agreement), principal: record.principal, subscriptions: new Set(subscriptions), expires, streams })
+    this.#sessions.set(id, {
+      agreement: JSON.stringify(agreement),
+      principal: record.principal,
+      subscriptions: new Set(subscriptions),
+      expires,
+      streams
+    })
     return true
   }
 
   async load (id: string): Promise<StoredSession | undefined> {
     const stored = this.#sessions.get(id)
-    return stored === undefined || stored.expires <= Date.now() ? undefined : { record: recordOf(stored), home: undefined }
+    return stored === undefined || stored.expires <= Date.now()
+      ? undefined
+      : { record: recordOf(stored), home: undefined }
   }
 
   async update (id: string, { agreement, subscriptions }: SessionChange, expires: number): Promise<boolean> {
     const stored = this.#sessions.get(id)
     if (stored === undefined) return false
     stored.expires = expires
-    if (agreement !== undefined) stored.agreement = JSON.stringify({ ...JSON.parse(stored.agreement) as object, ...agreement })
+    if (agreement !== undefined) {
+      stored.agreement = JSON.stringify({ ...(JSON.parse(stored.agreement) as object), ...agreement })
+    }
     for (const [uri, wanted] of subscriptions) stored.subscriptions[wanted ? 'add' : 'delete'](uri)
     return true
   }
@@ -72,7 +108,13 @@ export class MemorySessions implements SessionStore {
     this.#stream(id, stream, interruptedResponse)
   }
 
-  async append (id: string, stream: string, { text, method }: LoggedEvent, seen: boolean, { begins, ends = false }: AppendOptions = {}): Promise<Appended> {
+  async append (
+    id: string,
+    stream: string,
+    { text, method }: LoggedEvent,
+    seen: boolean,
+    { begins, ends = false }: AppendOptions = {}
+  ): Promise<Appended> {
     const stored = this.#stream(id, stream, begins)
     if (stored === undefined) return undefined
     if (stored.ended) return 'ended'
@@ -81,7 +123,10 @@ export class MemorySessions implements SessionStore {
     stored.events.push({ text, method, number, after })
     stored.size += text.length
     if (seen) stored.seen = number
-    while (stored.events.length > STREAM_LIMITS.events || (stored.size > STREAM_LIMITS.text && stored.events.length > 1)) stored.size -= stored.events.shift()?.text.length ?? 0
+    while (
+      stored.events.length > STREAM_LIMITS.events ||
+      (stored.size > STREAM_LIMITS.text && stored.events.length > 1)
+    ) { stored.size -= stored.events.shift()?.text.length ?? 0 }
     if (ends) this.#end(id, stored)
     return { number, after }
   }
@@ -121,7 +166,12 @@ export class MemorySessions implements SessionStore {
   #end (id: string, stored: Stream): void {
     stored.ended = true
     const streams = this.#sessions.get(id)?.streams ?? new Map<string, Stream>()
-    const summaries = [...streams].map(([name, { size, ended, seen, last }]) => ({ stream: name, size, ended, seen: seen === last }))
+    const summaries = [...streams].map(([name, { size, ended, seen, last }]) => ({
+      stream: name,
+      size,
+      ended,
+      seen: seen === last
+    }))
     for (const name of surplusStreams(summaries)) streams.delete(name)
   }
 
@@ -159,4 +209,7 @@ export class MemorySessions implements SessionStore {
   }
 }
 
-const recordOf = ({ agreement, subscriptions }: Kept): SessionRecord => ({ ...JSON.parse(agreement) as SessionRecord, subscriptions: [...subscriptions] })
+const recordOf = ({ agreement, subscriptions }: Kept): SessionRecord => ({
+  ...(JSON.parse(agreement) as SessionRecord),
+  subscriptions: [...subscriptions]
+})

@@ -37,7 +37,12 @@ class MemoryValues implements Values {
     return stored === undefined ? undefined : JSON.parse(stored.text) as unknown
   }
 
-  async put (space: string, key: string, value: unknown, { expires = Infinity, max = Infinity, ifAbsent = false }: PutOptions = {}): Promise<void> {
+  async put (
+    space: string,
+    key: string,
+    value: unknown,
+    { expires = Infinity, max = Infinity, ifAbsent = false }: PutOptions = {}
+  ): Promise<void> {
     checkKey(space, key)
     const text = encodeStored(value)
     const present = this.#space(space).get(key) !== undefined
@@ -131,7 +136,11 @@ class Space {
   list ({ after, limit = Infinity, descending = false }: ListOptions): Array<[string, StoredValue]> {
     const found: Array<[string, StoredValue]> = []
     const step = descending ? -1 : 1
-    for (let at = this.#start(after, descending); at >= 0 && at < this.#keys.length && found.length < limit; at += step) {
+    for (
+      let at = this.#start(after, descending);
+      at >= 0 && at < this.#keys.length && found.length < limit;
+      at += step
+    ) {
       const key = this.#keys[at] as string
       const stored = this.get(key)
       if (stored !== undefined) found.push([key, stored])

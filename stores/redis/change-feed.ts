@@ -46,7 +46,9 @@ export class ChangeFeed {
 
   /** Stores a change for the other nodes. One that cannot be stored is not announced to them. */
   note (space: string, key: string): void {
-    this.#write.command('XADD', this.#keys.feed, 'MAXLEN', '~', STORED, '*', 'node', this.#node, 'space', space, 'key', key).catch(() => {})
+    this.#write
+      .command('XADD', this.#keys.feed, 'MAXLEN', '~', STORED, '*', 'node', this.#node, 'space', space, 'key', key)
+      .catch(() => {})
   }
 
   onChange (listener: ChangeListener): () => void {
@@ -73,7 +75,16 @@ export class ChangeFeed {
     while (!this.#isClosed) {
       try {
         if (this.#isDoubtful) await this.#check()
-        const reply = await this.#read.waitFor('XREAD', 'COUNT', String(BATCH), 'BLOCK', String(BLOCK), 'STREAMS', this.#keys.feed, this.#last ?? BEFORE_ALL) as Record<string, Item[]> | null
+        const reply = (await this.#read.waitFor(
+          'XREAD',
+          'COUNT',
+          String(BATCH),
+          'BLOCK',
+          String(BLOCK),
+          'STREAMS',
+          this.#keys.feed,
+          this.#last ?? BEFORE_ALL
+        )) as Record<string, Item[]> | null
         const items = reply?.[this.#keys.feed] ?? []
         for (const [id, fields] of items) this.#announce(id, fields)
         // So far behind, the next ones may be dropped before they are read.
@@ -92,20 +103,31 @@ export class ChangeFeed {
     ])
     this.#isDoubtful = false
     const last = this.#last
-    const isMissing = last !== undefined && last !== BEFORE_ALL && (first === undefined || latest === undefined || isLater(first[0], last) || isLater(last, latest[0]))
+    const isMissing =
+      last !== undefined &&
+      last !== BEFORE_ALL &&
+      (first === undefined || latest === undefined || isLater(first[0], last) || isLater(last, latest[0]))
     if (last === undefined || isMissing) this.#last = latest?.[0] ?? BEFORE_ALL
     if (isMissing) this.#gaps.notify()
   }
 
   #announce (id: string, fields: string[]): void {
     this.#last = id
-    const { node, space = '', key = '' } = Object.fromEntries(Array.from({ length: fields.length / 2 }, (_, index) => [fields[index * 2], fields[index * 2 + 1]])) as Record<string, string>
+    const {
+      node,
+      space = '',
+      key = ''
+    } = Object.fromEntries(
+      Array.from({ length: fields.length / 2 }, (_, index) => [fields[index * 2], fields[index * 2 + 1]])
+    ) as Record<string, string>
     if (node !== this.#node) this.#listeners.notify(space, key)
   }
 }
 
 /** Compares two ids of a Redis stream: milliseconds and a number. */
 function isLater (id: string, other: string): boolean {
-  const [[ms = 0, number = 0], [otherMs = 0, otherNumber = 0]] = [id, other].map(text => text.split('-').map(Number)) as [number[], number[]]
+  const [[ms = 0, number = 0], [otherMs = 0, otherNumber = 0]] = [id, other].map(text =>
+    text.split('-').map(Number)
+  ) as [number[], number[]]
   return ms > otherMs || (ms === otherMs && number > otherNumber)
 }

@@ -73,7 +73,12 @@ export class RedisConnection {
     if (unfit !== undefined) this.#onFailureChange()
   }
 
-  async #run ({ source, digest }: Script, keys: string[], args: string[], send: (...command: string[]) => Promise<unknown>): Promise<unknown> {
+  async #run (
+    { source, digest }: Script,
+    keys: string[],
+    args: string[],
+    send: (...command: string[]) => Promise<unknown>
+  ): Promise<unknown> {
     const rest = [String(keys.length), ...keys, ...args]
     if (this.#unfit !== undefined) throw errors.storage(`Redis ${this.#unfit}`)
     return await this.#translated(async () => {
@@ -124,11 +129,22 @@ export function readServerInfo (info: string): ServerInfo {
   const policy = fields.get('maxmemory_policy')
   return {
     // Valkey names the version of Redis that it is compatible with, which is 7.2 or later.
-    unfit: Number.parseInt(version, 10) < 7 ? `is version ${version}, which is too old: use Redis 7.0 or Valkey 7.2, or a later one` : undefined,
+    unfit:
+      Number.parseInt(version, 10) < 7
+        ? `is version ${version}, which is too old: use Redis 7.0 or Valkey 7.2, or a later one`
+        : undefined,
     warnings: [
-      ...(policy === undefined || policy === 'noeviction' ? [] : [`Redis may drop sessions and notes when its memory is full, because its maxmemory-policy is ${policy}: set it to noeviction`]),
-      ...(fields.get('role') === 'slave' ? ['Redis is a replica, which cannot be written to: option redis has to lead to the primary'] : []),
-      ...(fields.get('cluster_enabled') === '1' ? ['Redis is in cluster mode: that works only while one of its nodes has all slots'] : [])
+      ...(policy === undefined || policy === 'noeviction'
+        ? []
+        : [
+            `Redis may drop sessions and notes when its memory is full, because its maxmemory-policy is ${policy}: set it to noeviction`
+          ]),
+      ...(fields.get('role') === 'slave'
+        ? ['Redis is a replica, which cannot be written to: option redis has to lead to the primary']
+        : []),
+      ...(fields.get('cluster_enabled') === '1'
+        ? ['Redis is in cluster mode: that works only while one of its nodes has all slots']
+        : [])
     ]
   }
 }

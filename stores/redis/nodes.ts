@@ -114,7 +114,9 @@ export class RedisNodes implements Nodes {
     if (this.#isSubscribed || !this.#redis.link.isReady) return
     this.#isSubscribed = true
     try {
-      for (const channel of [this.#keys.channel(this.self), this.#keys.all]) await this.#redis.link.subscribe(channel, this.#receive)
+      for (const channel of [this.#keys.channel(this.self), this.#keys.all]) {
+        await this.#redis.link.subscribe(channel, this.#receive)
+      }
     } catch {
       this.#isSubscribed = false
     }
@@ -131,13 +133,17 @@ export class RedisNodes implements Nodes {
 
   // Where this may not be asked, only the lease counts.
   async #isConnected (node: string): Promise<boolean> {
-    const reply = await this.#redis.link.command('PUBSUB', 'NUMSUB', this.#keys.channel(node)).catch(() => undefined) as [string, number] | undefined
+    const reply = (await this.#redis.link
+      .command('PUBSUB', 'NUMSUB', this.#keys.channel(node))
+      .catch(() => undefined)) as [string, number] | undefined
     return reply?.[1] !== 0
   }
 
   async #publish (channel: string, message: NodeMessage): Promise<number> {
     const text = JSON.stringify(message)
-    if (text.length <= MAX_PUBLISHED) return await this.#redis.command('PUBLISH', channel, `message ${this.self}\n${text}`) as number
+    if (text.length <= MAX_PUBLISHED) {
+      return (await this.#redis.command('PUBLISH', channel, `message ${this.self}\n${text}`)) as number
+    }
     const id = randomToken(9, 'hex')
     await this.#redis.command('SET', this.#keys.message(id), text, 'PX', String(MESSAGE_LIFETIME))
     return await this.#redis.command('PUBLISH', channel, `stored ${this.self} ${id}\n`) as number

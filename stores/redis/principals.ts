@@ -18,12 +18,23 @@ export class RedisPrincipals {
   /** False if there are as many as `max` without this one. */
   async add (principal: string, id: string, expires: number, max: number): Promise<boolean> {
     const most = Math.min(max, Number.MAX_SAFE_INTEGER)
-    return await this.#redis.run(ADD_TO_PRINCIPAL, [this.#keys.principal(principal)], [id, String(expires), String(most)]) === 1
+    return (
+      (await this.#redis.run(
+        ADD_TO_PRINCIPAL,
+        [this.#keys.principal(principal)],
+        [id, String(expires), String(most)]
+      )) === 1
+    )
   }
 
   /** Sessions by the principal that they are of. */
   async touch (sessions: ReadonlyMap<string, string[]>, expires: number): Promise<void> {
-    await Promise.all([...sessions].map(async ([principal, ids]) => await this.#redis.run(TOUCH_OF_PRINCIPAL, [this.#keys.principal(principal)], [String(expires), ...ids])))
+    await Promise.all(
+      [...sessions].map(
+        async ([principal, ids]) =>
+          await this.#redis.run(TOUCH_OF_PRINCIPAL, [this.#keys.principal(principal)], [String(expires), ...ids])
+      )
+    )
   }
 
   async remove (principal: string, id: string): Promise<void> {

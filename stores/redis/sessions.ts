@@ -1,4 +1,14 @@
-import type { AppendOptions, Appended, LoggedEvent, Replay, SessionChange, SessionRecord, SessionStore, StoredSession, StreamNews } from '../../protocol/store.js'
+import type {
+  AppendOptions,
+  Appended,
+  LoggedEvent,
+  Replay,
+  SessionChange,
+  SessionRecord,
+  SessionStore,
+  StoredSession,
+  StreamNews
+} from '../../protocol/store.js'
 import type { RedisConnection } from './connection.js'
 import type { Keys } from './keys.js'
 import type { RedisNodes } from './nodes.js'
@@ -39,10 +49,23 @@ export class RedisSessions implements SessionStore {
   }
 
   async update (id: string, { agreement = {}, subscriptions }: SessionChange, expires: number): Promise<boolean> {
-    const of = (wanted: boolean): string[] => [...subscriptions].flatMap(([uri, is]) => is === wanted ? [subscriptionField(uri)] : [])
-    const removed = [...of(false), ...Object.entries(agreement).flatMap(([name, value]) => value === undefined ? [`a:${name}`] : [])]
+    const of = (wanted: boolean): string[] =>
+      [...subscriptions].flatMap(([uri, is]) => (is === wanted ? [subscriptionField(uri)] : []))
+    const removed = [
+      ...of(false),
+      ...Object.entries(agreement).flatMap(([name, value]) => (value === undefined ? [`a:${name}`] : []))
+    ]
     const added = [...agreementFields(agreement), ...of(true).flatMap(field => [field, '1'])]
-    return await this.#redis.run(UPDATE, this.#keys.session(id), [String(expires), this.#keys.all, this.#notice(id), String(removed.length), ...removed, ...added]) === 1
+    return (
+      (await this.#redis.run(UPDATE, this.#keys.session(id), [
+        String(expires),
+        this.#keys.all,
+        this.#notice(id),
+        String(removed.length),
+        ...removed,
+        ...added
+      ])) === 1
+    )
   }
 
   async moveHome (id: string, previous: string | undefined): Promise<boolean> {
@@ -57,9 +80,15 @@ export class RedisSessions implements SessionStore {
   async touch (ids: string[], expires: number): Promise<void> {
     for (let next = 0; next < ids.length; next += TOUCH_BATCH) {
       const batch = ids.slice(next, next + TOUCH_BATCH)
-      const principals = await Promise.all(batch.map(async id => principalIn(await this.#redis.run(TOUCH, this.#keys.session(id), [String(expires)]))))
+      const principals = await Promise.all(
+        batch.map(async id => principalIn(await this.#redis.run(TOUCH, this.#keys.session(id), [String(expires)])))
+      )
       const byPrincipal = new Map<string, string[]>()
-      for (const [index, principal] of principals.entries()) if (principal !== undefined) byPrincipal.set(principal, [...byPrincipal.get(principal) ?? [], batch[index] ?? ''])
+      for (const [index, principal] of principals.entries()) {
+        if (principal !== undefined) {
+          byPrincipal.set(principal, [...(byPrincipal.get(principal) ?? []), batch[index] ?? ''])
+        }
+      }
       await this.#principals.touch(byPrincipal, expires)
     }
   }
@@ -76,7 +105,9 @@ export class RedisSessions implements SessionStore {
   async sweep (): Promise<void> {}
 
   onChange (listener: (id?: string) => void): () => void {
-    const offNotice = this.#nodes.onNotice(([kind, from], id) => { if (kind === 'session' && from !== this.#nodes.self) listener(id) })
+    const offNotice = this.#nodes.onNotice(([kind, from], id) => {
+      if (kind === 'session' && from !== this.#nodes.self) listener(id)
+    })
     const offGap = this.#nodes.onGap(() => listener())
     return () => {
       offNotice()
@@ -88,7 +119,13 @@ export class RedisSessions implements SessionStore {
     await this.#streams.open(id, stream, interruptedResponse)
   }
 
-  async append (id: string, stream: string, event: LoggedEvent, seen: boolean, options: AppendOptions = {}): Promise<Appended> {
+  async append (
+    id: string,
+    stream: string,
+    event: LoggedEvent,
+    seen: boolean,
+    options: AppendOptions = {}
+  ): Promise<Appended> {
     return await this.#streams.append(id, stream, event, seen, options)
   }
 
@@ -122,11 +159,19 @@ export class RedisSessions implements SessionStore {
 
   async #save (id: string, record: SessionRecord, expires: number): Promise<void> {
     const { subscriptions, ...agreement } = record
-    await this.#redis.run(SAVE, this.#keys.session(id), [String(expires), 'home', this.#nodes.self, ...agreementFields(agreement), ...subscriptions.flatMap(uri => [subscriptionField(uri), '1'])])
+    await this.#redis.run(SAVE, this.#keys.session(id), [
+      String(expires),
+      'home',
+      this.#nodes.self,
+      ...agreementFields(agreement),
+      ...subscriptions.flatMap(uri => [subscriptionField(uri), '1'])
+    ])
   }
 
   async #remove (id: string, latest: string): Promise<void> {
-    const principal = principalIn(await this.#redis.run(REMOVE, this.#keys.session(id), [this.#keys.all, this.#notice(id), latest]))
+    const principal = principalIn(
+      await this.#redis.run(REMOVE, this.#keys.session(id), [this.#keys.all, this.#notice(id), latest])
+    )
     if (principal !== undefined) await this.#principals.remove(principal, id)
   }
 
@@ -135,16 +180,26 @@ export class RedisSessions implements SessionStore {
   }
 }
 
-const principalIn = (reply: unknown): string | undefined => typeof reply === 'string' ? JSON.parse(reply) as string : undefined
+const principalIn = (reply: unknown): string | undefined =>
+  typeof reply === 'string' ? (JSON.parse(reply) as string) : undefined
 
 const subscriptionField = (uri: string): string => `u:${JSON.stringify(uri)}`
 
 function agreementFields (agreement: object): string[] {
-  return Object.entries(agreement).flatMap(([name, value]) => value === undefined ? [] : [`a:${name}`, JSON.stringify(value)])
+  return Object.entries(agreement).flatMap(([name, value]) =>
+    value === undefined ? [] : [`a:${name}`, JSON.stringify(value)]
+  )
 }
 
 function recordOf (fields: Record<string, string>): SessionRecord {
   const names = Object.keys(fields)
-  const agreement = Object.fromEntries(names.filter(name => name.startsWith('a:')).map(name => [name.slice(2), JSON.parse(fields[name] ?? 'null') as unknown]))
-  return { ...agreement, subscriptions: names.filter(name => name.startsWith('u:')).map(name => JSON.parse(name.slice(2)) as string) } as unknown as SessionRecord
+  const agreement = Object.fromEntries(
+    names
+      .filter(name => name.startsWith('a:'))
+      .map(name => [name.slice(2), JSON.parse(fields[name] ?? 'null') as unknown])
+  )
+  return {
+    ...agreement,
+    subscriptions: names.filter(name => name.startsWith('u:')).map(name => JSON.parse(name.slice(2)) as string)
+  } as unknown as SessionRecord
 }

@@ -19,14 +19,26 @@ export interface RedisStoreOptions {
  * A store in Redis, which makes this process a node beside others that use it. Does not throw if Redis cannot be
  * reached.
  */
-export async function redisStore (url: string, prefix: string, { onWarning = () => {}, node }: RedisStoreOptions = {}): Promise<Store> {
+export async function redisStore (
+  url: string,
+  prefix: string,
+  { onWarning = () => {}, node }: RedisStoreOptions = {}
+): Promise<Store> {
   const failureListeners = new Listeners<[]>()
   const warn = once(onWarning)
   const notify = (): void => failureListeners.notify()
   const [link, reading] = await Promise.all([connectRedis(url, notify), connectRedis(url, () => {})])
   const redis = new RedisConnection(link, notify, warn)
   const keys = new Keys(prefix)
-  const nodes = new RedisNodes(redis, keys, () => warn(`Another process has the same node id, ${nodes.self}, so that messages reach the wrong one: restart one of them`), node)
+  const nodes = new RedisNodes(
+    redis,
+    keys,
+    () =>
+      warn(
+        `Another process has the same node id, ${nodes.self}, so that messages reach the wrong one: restart one of them`
+      ),
+    node
+  )
   const feed = new ChangeFeed(link, reading, keys, nodes.self)
   nodes.onGap(() => feed.doubt())
   await Promise.all([redis.start(), nodes.start(), feed.start()])
@@ -42,7 +54,9 @@ export async function redisStore (url: string, prefix: string, { onWarning = () 
     values: new RedisValues(redis, keys, feed),
     sessions: new RedisSessions(redis, keys, nodes),
     nodes,
-    get failure () { return redis.failure },
+    get failure () {
+      return redis.failure
+    },
     onFailureChange: listener => failureListeners.add(listener),
     close: async () => await (closing ??= close())
   }

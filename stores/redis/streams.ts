@@ -4,7 +4,17 @@ import type { AppendOptions, Appended, LoggedEvent, NumberedEvent, Replay, Strea
 import type { RedisConnection } from './connection.js'
 import type { Keys } from './keys.js'
 import { MAX_PUBLISHED, type RedisNodes } from './nodes.js'
-import { APPEND, ATTACH, END_STREAM, FINISH, IS_READER, MARK_SEEN, OPEN, READ_EVENTS, UNFINISHED } from './scripts/streams.js'
+import {
+  APPEND,
+  ATTACH,
+  END_STREAM,
+  FINISH,
+  IS_READER,
+  MARK_SEEN,
+  OPEN,
+  READ_EVENTS,
+  UNFINISHED
+} from './scripts/streams.js'
 import type { Script } from './scripts/script.js'
 import { OrderedWrites } from './ordered-writes.js'
 
@@ -36,8 +46,26 @@ export class RedisStreams {
     await this.#write(OPEN, id, stream, interruptedResponse)
   }
 
-  async append (id: string, stream: string, { text, method }: LoggedEvent, seen: boolean, { last = 0, begins = '', ends = false, onLate }: AppendOptions): Promise<Appended> {
-    const appended = this.#write(APPEND, id, stream, method, text, String(text.length), seen ? '1' : '', String(last), String(MAX_PUBLISHED), begins, ends ? '1' : '').then(appendedOf)
+  async append (
+    id: string,
+    stream: string,
+    { text, method }: LoggedEvent,
+    seen: boolean,
+    { last = 0, begins = '', ends = false, onLate }: AppendOptions
+  ): Promise<Appended> {
+    const appended = this.#write(
+      APPEND,
+      id,
+      stream,
+      method,
+      text,
+      String(text.length),
+      seen ? '1' : '',
+      String(last),
+      String(MAX_PUBLISHED),
+      begins,
+      ends ? '1' : ''
+    ).then(appendedOf)
     if (!seen || onLate === undefined) return await appended
     return await withTimeout(appended, LATE, () => {
       appended.then(onLate, () => onLate(undefined))
@@ -55,7 +83,10 @@ export class RedisStreams {
 
   async finish (id: string): Promise<string[]> {
     const found = await this.#read(UNFINISHED, id, '') as string[]
-    const pairs = Array.from({ length: found.length / 2 }, (_, index) => [found[index * 2] ?? '', found[index * 2 + 1] ?? ''] as const)
+    const pairs = Array.from(
+      { length: found.length / 2 },
+      (_, index) => [found[index * 2] ?? '', found[index * 2 + 1] ?? ''] as const
+    )
     const writers = [...new Set(pairs.map(([, writer]) => writer))]
     const living = new Set<string>()
     for (const writer of writers) if (await this.#nodes.isAlive(writer)) living.add(writer)
@@ -68,7 +99,8 @@ export class RedisStreams {
   }
 
   async attach (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
-    const [previous, found] = await this.#read(ATTACH, id, stream, after === undefined ? '' : String(after)) as [string, unknown] | null ?? ['', undefined]
+    const [previous, found] = ((await this.#read(ATTACH, id, stream, after === undefined ? '' : String(after))) as
+      [string, unknown] | null) ?? ['', undefined]
     const replay = replayOf(found)
     return replay === undefined || previous === '' || previous === this.#nodes.self ? replay : { ...replay, previous }
   }
@@ -78,12 +110,24 @@ export class RedisStreams {
   }
 
   onNews (listener: (id: string, stream: string, news: StreamNews) => void): () => void {
-    return this.#nodes.onNotice(([kind, stream = '', ...id], body) => { if (kind === 'stream') listener(id.join(' '), stream, newsOf(body)) })
+    return this.#nodes.onNotice(([kind, stream = '', ...id], body) => {
+      if (kind === 'stream') listener(id.join(' '), stream, newsOf(body))
+    })
   }
 
   async #write (script: Script, id: string, stream: string, ...args: string[]): Promise<unknown> {
     const size = args.reduce((sum, { length }) => sum + length, 0)
-    return await this.#writes.write(`${id} ${stream}`, async (number, previous) => await this.#redis.runUntimed(script, this.#keys.session(id), this.#arguments(id, stream, number, previous, ...args)), size, RETRY_FOR)
+    return await this.#writes.write(
+      `${id} ${stream}`,
+      async (number, previous) =>
+        await this.#redis.runUntimed(
+          script,
+          this.#keys.session(id),
+          this.#arguments(id, stream, number, previous, ...args)
+        ),
+      size,
+      RETRY_FOR
+    )
   }
 
   async #read (script: Script, id: string, stream: string, ...args: string[]): Promise<unknown> {

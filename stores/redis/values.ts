@@ -34,10 +34,23 @@ export class RedisValues implements Values {
     return typeof text === 'string' ? JSON.parse(text) as unknown : undefined
   }
 
-  async put (space: string, key: string, value: unknown, { expires, max, ifAbsent = false }: PutOptions = {}): Promise<void> {
+  async put (
+    space: string,
+    key: string,
+    value: unknown,
+    { expires, max, ifAbsent = false }: PutOptions = {}
+  ): Promise<void> {
     checkKey(space, key)
     const most = max === undefined || max === Infinity ? '' : String(max)
-    const written = await this.#run(PUT, space, key, encodeStored(value), expires === undefined || expires === Infinity ? '' : String(expires), most, ifAbsent ? '1' : '')
+    const written = await this.#run(
+      PUT,
+      space,
+      key,
+      encodeStored(value),
+      expires === undefined || expires === Infinity ? '' : String(expires),
+      most,
+      ifAbsent ? '1' : ''
+    )
     if (written === -1) throw errors.full(Number(most))
     if (written === 1) this.#changed(space, key)
   }
@@ -59,7 +72,10 @@ export class RedisValues implements Values {
 
   async list (space: string, options: ListOptions = {}): Promise<Entry[]> {
     const found = await this.#list(space, options, '1')
-    return Array.from({ length: found.length / 2 }, (_, index) => ({ key: found[index * 2] ?? '', value: JSON.parse(found[index * 2 + 1] ?? 'null') as unknown }))
+    return Array.from({ length: found.length / 2 }, (_, index) => ({
+      key: found[index * 2] ?? '',
+      value: JSON.parse(found[index * 2 + 1] ?? 'null') as unknown
+    }))
   }
 
   async keys (space: string, options: ListOptions = {}): Promise<string[]> {
@@ -83,14 +99,27 @@ export class RedisValues implements Values {
     return this.#feed.onGap(listener)
   }
 
-  async #list (space: string, { after, limit = Infinity, descending = false }: ListOptions, values: string): Promise<string[]> {
+  async #list (
+    space: string,
+    { after, limit = Infinity, descending = false }: ListOptions,
+    values: string
+  ): Promise<string[]> {
     if (!isKey(space)) return []
     const wanted = values === '' ? limit : limit * 2
     const found: string[] = []
     let from = after === undefined ? (descending ? '+' : '-') : `(${after}`
     while (found.length < wanted) {
       const looked = String(Math.min(limit, LIST_BATCH))
-      const [last, ...more] = await this.#run(LIST, space, from, descending ? '-' : '+', descending ? 'REV' : '', looked, values, LIST_TEXT) as string[]
+      const [last, ...more] = (await this.#run(
+        LIST,
+        space,
+        from,
+        descending ? '-' : '+',
+        descending ? 'REV' : '',
+        looked,
+        values,
+        LIST_TEXT
+      )) as string[]
       for (const text of more) found.push(text)
       if (last === '') break
       from = `(${last ?? ''}`

@@ -207,7 +207,7 @@ class LiveConnection implements OpenConnection {
       void former.close()
       throw error
     }
-    former.retire()
+    former.drain()
     this.#logLevel.reset()
     this.#incoming.listeners.clear()
     this.#options.onReopen(this)

@@ -51,7 +51,7 @@ export class UpstreamPeer {
   #link: Link | undefined
   #why: Error | undefined
   #onIdle: (() => void) | undefined
-  #retired = false
+  #isDraining = false
 
   private constructor (alias: string, events: PeerEvents) {
     this.#alias = alias
@@ -168,8 +168,8 @@ export class UpstreamPeer {
   }
 
   /** Closes it when the requests that are pending have been answered. */
-  retire (): void {
-    this.#retired = true
+  drain (): void {
+    this.#isDraining = true
     if (this.#requests.size === 0) void this.close()
   }
 
@@ -186,7 +186,7 @@ export class UpstreamPeer {
   #settled ({ id, options: { call } }: OutgoingRequest<Outgoing>, isCancelled: boolean): void {
     if (isCancelled && call !== undefined) this.calls.abandon(id, call)
     if (this.#onIdle !== undefined && this.calls.size === 0) this.#onIdle()
-    if (this.#retired && this.#requests.size === 0) void this.close()
+    if (this.#isDraining && this.#requests.size === 0) void this.close()
   }
 
   /** True for the response to a request of ours, also if that was cancelled a moment ago. */

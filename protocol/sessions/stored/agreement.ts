@@ -4,8 +4,20 @@ import { revisionNamed } from '../../revisions/table.js'
 import type { Agreement, SessionRecord } from '../../store.js'
 
 /** The agreement with a client, as it is stored; `named` if the client reads named events. */
-export function agreementOf ({ revision, initialized, client, capabilities, logLevel, principal, view }: Peer, named: boolean): Agreement {
-  return { revision: revision?.version, initialized, client, capabilities, logLevel, principal, ...(view === undefined ? {} : { view }), ...(named ? { named: true } : {}) }
+export function agreementOf (
+  { revision, initialized, client, capabilities, logLevel, principal, view }: Peer,
+  named: boolean
+): Agreement {
+  return {
+    revision: revision?.version,
+    initialized,
+    client,
+    capabilities,
+    logLevel,
+    principal,
+    ...(view === undefined ? {} : { view }),
+    ...(named ? { named: true } : {})
+  }
 }
 
 /** Makes a peer one with which this was negotiated. */

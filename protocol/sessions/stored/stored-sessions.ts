@@ -1,7 +1,7 @@
 import type { Agreement, SessionStore, StoredSession } from '../../store.js'
 import type { Session } from '../session.js'
 
-/** The outcome of saving a session: refused when its caller has too many at all nodes, removed when another node ended it. */
+/** The outcome of saving a session: refused when its caller has too many at all nodes, removed when a node ended it. */
 export type Saved = 'saved' | 'refused' | 'removed'
 
 /** Reads and writes sessions in the store, each with the time until which it stays there. */
@@ -29,8 +29,11 @@ export class StoredSessions {
     peer.dirty = false
     try {
       if (stored === undefined) {
-        if (!await this.#store.save(id, session.record, expires, this.#maxOfPrincipal)) return 'refused'
-      } else if (!await this.#store.update(id, { agreement: difference(stored, agreement), subscriptions }, expires)) return 'removed'
+        if (!(await this.#store.save(id, session.record, expires, this.#maxOfPrincipal))) return 'refused'
+      } else {
+        const change = { agreement: difference(stored, agreement), subscriptions }
+        if (!(await this.#store.update(id, change, expires))) return 'removed'
+      }
       session.stored = agreement
       session.expires = expires
       return 'saved'

@@ -38,7 +38,9 @@ export class Replies {
     return this.#streams.get(key)
   }
 
-  /** A new reply. `interruptedResponse` is the response its client gets when this process dies before it has answered. */
+  /**
+   * A new reply. `interruptedResponse` is the response its client gets when this process dies before it has answered.
+   */
   open (interruptedResponse: string): ResumableStream {
     return this.#add(randomToken(6, 'hex'), { interruptedResponse })
   }

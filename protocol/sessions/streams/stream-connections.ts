@@ -4,12 +4,15 @@ import type { Sink, StreamEvent } from './sink.js'
 const MAX_CONNECTIONS = 4
 
 /**
- * The connections of one stream, all of the same caller. Any but the newest may be half-open, which the server cannot detect. Events are written to
- * one of them.
+ * The connections of one stream, all of the same caller. Any but the newest may be half-open, which the server cannot
+ * detect. Events are written to one of them.
  */
 export class StreamConnections {
   newest: Sink | undefined
-  /** True when the newest connection was older than one that is closed by now, or its client reads at another node: it may have left it long ago. */
+  /**
+   * True when the newest connection was older than one that is closed by now, or its client reads at another node: it
+   * may have left it long ago.
+   */
   newestMayBeStale = false
   /** The number of the last event that was written; undefined while that is not known. */
   lastSent: number | undefined
@@ -27,7 +30,10 @@ export class StreamConnections {
     return this.#current
   }
 
-  /** True when an event written now counts as seen: it goes to the newest connection, and no newer one has come and gone. */
+  /**
+   * True when an event written now counts as seen: it goes to the newest connection, and no newer one has come and
+   * gone.
+   */
   get countsAsSeen (): boolean {
     return this.#current !== undefined && this.#current === this.newest && !this.newestMayBeStale
   }
@@ -50,7 +56,10 @@ export class StreamConnections {
     if (this.newest === sink) this.newestMayBeStale = false
   }
 
-  /** When the newest goes, the one before it becomes the newest. It has got all earlier events; a newer one gets them when it is connected. */
+  /**
+   * When the newest goes, the one before it becomes the newest. It has got all earlier events; a newer one gets them
+   * when it is connected.
+   */
   remove (sink: Sink): void {
     const wasNewest = this.newest === sink
     if (wasNewest) {
