@@ -44,7 +44,7 @@ async function undecorated (t: Test, options: Partial<Options> = {}): Promise<Fa
     const user = await whoIs(request)
     if (user !== undefined) request.identity = { principal: user.id, scopes: new Set(['mcp']) }
   })
-  await app.register(patchbay, { prefix: '/ai', ...options })
+  await app.register(patchbay, { prefix: '/ai', ...options, limits: { maxEventLoopDelay: 60_000, ...options.limits } })
   return await serving(t, app)
 }
 

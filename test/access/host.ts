@@ -19,7 +19,7 @@ export async function hosted (t: Test, options: Partial<Options> = {}): Promise<
     const { [PRINCIPAL]: principal, [SCOPES]: scopes } = request.headers
     if (principal !== undefined) request.identity = { principal: String(principal), scopes: scopes === undefined ? 'all' : setOf(String(scopes)) }
   })
-  await app.register(patchbay, { grace: 1_000, tools: true, allowAnonymous: true, ...options, plugins })
+  await app.register(patchbay, { grace: 1_000, tools: true, allowAnonymous: true, ...options, plugins, limits: { maxEventLoopDelay: 60_000, ...options.limits } })
   await app.listen({ port: 0, host: '127.0.0.1' })
   return watched(t, app, seen)
 }

@@ -82,7 +82,7 @@ t.test('in a host application our routes are guarded and its own are not', async
   t.teardown(() => { for (const socket of sockets) socket.destroy() })
   app.server.on('connection', (socket: Socket) => sockets.add(socket))
   app.get('/theirs', async () => 'theirs')
-  await app.register(patchbay, { prefix: '/ai' })
+  await app.register(patchbay, { prefix: '/ai', limits: { maxEventLoopDelay: 60_000 } })
   app.mcp.views.open(VIEW)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo

@@ -28,7 +28,7 @@ const scenarios: Record<string, Scenario> = {
   }
 }
 
-const app = await build({ tools: false, mcpServers: { server: { url: String(process.argv.at(-1)), schemas: 'as-is' } } }, { logger: { level: 'warn', stream: process.stderr } })
+const app = await build({ tools: false, limits: { maxEventLoopDelay: 60_000 }, mcpServers: { server: { url: String(process.argv.at(-1)), schemas: 'as-is' } } }, { logger: { level: 'warn', stream: process.stderr } })
 await app.ready()
 try {
   await started()

@@ -5,10 +5,12 @@ import { build } from '../../app.js'
 import fixture from './fixture.js'
 
 const logger = { level: 'warn', stream: process.stderr }
-const behind = await build({ tools: false, plugins: [fixture] }, { logger })
+// A busy machine delays the event loop.
+const limits = { maxEventLoopDelay: 60_000 }
+const behind = await build({ tools: false, plugins: [fixture], limits }, { logger })
 const url = await behind.listen({ host: '127.0.0.1', port: 0 })
 
-const front = await build({ tools: false, mcpServers: { fixture: { url: `${url}/mcp`, sampling: true, schemas: 'as-is' } } }, { logger })
+const front = await build({ tools: false, limits, mcpServers: { fixture: { url: `${url}/mcp`, sampling: true, schemas: 'as-is' } } }, { logger })
 const address = await front.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 8080) })
 while (front.mcp.upstreams.status().every(({ state, tools }) => state !== 'ready' || tools === 0)) await new Promise(resolve => setTimeout(resolve, 10))
 process.stderr.write(`The conformance fixture is served at ${address}/mcp/fixture\n`)

@@ -9,7 +9,7 @@ export async function host (t: Test, before: (app: FastifyInstance) => unknown =
   const app = Fastify(server)
   t.teardown(async () => await app.close())
   await before(app)
-  await app.register(patchbay, { prefix: '/ai', plugins: [fixture], grace: 1_000, ...options })
+  await app.register(patchbay, { prefix: '/ai', plugins: [fixture], grace: 1_000, ...options, limits: { maxEventLoopDelay: 60_000, ...options.limits } })
   app.get('/own', async () => ({ own: true }))
   app.post('/own', async ({ body }) => ({ body, type: typeof body }))
   app.get('/own/broken', async () => { throw Object.assign(new Error('own mistake'), { statusCode: 418 }) })

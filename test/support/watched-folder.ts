@@ -41,7 +41,7 @@ export async function watchedFolder (t: Test, files: Record<string, string>, plu
   prepare(root)
   const log: string[] = []
   const stream = { write: (line: string) => { log.push((JSON.parse(line) as { msg: string }).msg) } }
-  const app = await build({ plugins: plugins.map(each => join(root, each)), tools: false, http: false, audit: false, reload: true, ...options }, { logger: { level: 'info', stream } })
+  const app = await build({ plugins: plugins.map(each => join(root, each)), tools: false, http: false, audit: false, reload: true, ...options, limits: { maxEventLoopDelay: 60_000, ...options.limits } }, { logger: { level: 'info', stream } })
   await app.ready()
   const client = await createClient(app)
   t.teardown(async () => {

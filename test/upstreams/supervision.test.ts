@@ -20,7 +20,7 @@ const PROGRAM = fileURLToPath(new URL('./programs/server.js', import.meta.url))
 /** A gateway in front of programs that each have these variables; the alias is the key. */
 async function open (t: Test, servers: Record<string, Record<string, string>>, options: Partial<Options> = {}, fields = {}) {
   const mcpServers = Object.fromEntries(Object.entries(servers).map(([alias, env]) => [alias, { command: process.execPath, args: [PROGRAM], env, ...fields }]))
-  const app = await build({ ephemeral: true, limits: { upstreamStopTimeout: 200, upstreamRestartDelay: 20 }, ...options, mcpServers })
+  const app = await build({ ephemeral: true, ...options, limits: { maxEventLoopDelay: 60_000, upstreamStopTimeout: 200, upstreamRestartDelay: 20, ...options.limits }, mcpServers })
   t.teardown(async () => await app.close())
   await app.ready()
   const get = (alias: string): Upstream => {

@@ -18,7 +18,7 @@ function believing (app: FastifyInstance): void {
 }
 
 async function serve (t: Test, port: number, options: Partial<Options>): Promise<{ app: FastifyInstance, url: string }> {
-  const app = await build({ plugins: [fixture], grace: 200, ...options })
+  const app = await build({ plugins: [fixture], grace: 200, ...options, limits: { maxEventLoopDelay: 60_000, ...options.limits } })
   t.teardown(async () => await app.close())
   return { app, url: await app.listen({ port, host: '127.0.0.1' }) }
 }

@@ -22,7 +22,7 @@ export async function tree (t: Test, files: Record<string, string | Uint8Array>)
 
 /** A gateway that serves folders, and a client of it. */
 export async function serving (t: Test, roots: string[], { protocolVersion, ...options }: Partial<Options> & { protocolVersion?: string } = {}) {
-  const app = await build({ http: false, grace: 500, roots, ...options })
+  const app = await build({ http: false, grace: 500, roots, ...options, limits: { maxEventLoopDelay: 60_000, ...options.limits } })
   t.teardown(async () => await app.close())
   const client = await createClient(app, protocolVersion === undefined ? {} : { protocolVersion })
   return { app, client }
