@@ -13,7 +13,7 @@ const [, ROOT = ''] = /^(.*\/)(?:dist|build)\//.exec(fileURLToPath(import.meta.u
  * work, too.
  */
 const INTERNAL =
-  /^(?:dist|build|cli|lib|loader|node_modules|options|plugins|protocol|routes|stores|system|transports)\/|^(?:app|cli|gateway|http-server|options)\.ts:/
+  /^(?:dist|build|cli|lib|loader|node_modules|options|plugins|protocol|routes|stores|system|transports|upstreams)\/|^(?:app|cli|gateway|http-server|options|version)\.ts:/
 
 /**
  * The frames of the author's own files, with paths relative to `cwd`; the first frames of the stack if there are none.

@@ -2,7 +2,7 @@ const QUERY = /[?&]patchbay=\d+$/
 
 /** The folders and files of this package that are the gateway itself, of which there may be one version only. */
 const GATEWAY =
-  /^(?:dist|build|protocol|plugins|routes|stores|transports|system|lib|loader|options|cli)\/|^(?:app|cli|gateway|http-server|options|version)\.ts$/
+  /^(?:dist|build|protocol|plugins|routes|stores|transports|system|lib|loader|options|cli|upstreams)\/|^(?:app|cli|gateway|http-server|options|version)\.ts$/
 
 /** The URL under which a file is loaded that has changed this often. */
 export function withGeneration (url: string, generation: number): string {

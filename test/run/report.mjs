@@ -21,6 +21,8 @@ export class Report {
   /** The file of each test on the root, by its title. */
   #files = new Map()
   #times = new Map()
+  /** One line for each test that failed, to be repeated at the end. */
+  #failures = []
   #out
   #server
   #timer
@@ -68,6 +70,7 @@ export class Report {
 
   printTotals () {
     const { passed, failed, skipped } = this.#count
+    for (const failure of this.#failures) this.#print(failure)
     this.#print(`The tests took ${duration(performance.now() - this.#begun)}.`)
     this.#print(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   }
@@ -103,8 +106,10 @@ export class Report {
     const place = at?.fileName && `${at.fileName}:${at.lineNumber}:${at.columnNumber}`
     const details = [place, source, diff, stack, Object.keys(rest).length > 0 && inspect(rest, { depth: 8 })]
     const file = this.#files.get(title) ?? [...this.#files].find(([begun]) => title.startsWith(`${begun} > `))?.[1]
-    const alone = file === undefined ? '' : `\n    run it alone: npm test -- ${file.replace(/^test\//, '')}`
-    this.#print(`\n✖ ${title}\n${indent(details.filter(Boolean).join('\n'))}${alone}\n`)
+    const alone = file === undefined ? '' : `npm test -- ${file.replace(/^test\//, '')}`
+    const hint = alone === '' ? '' : `\n    run it alone: ${alone}`
+    this.#print(`\n✖ ${title}\n${indent(details.filter(Boolean).join('\n'))}${hint}\n`)
+    this.#failures.push(`✖ ${title}${alone === '' ? '' : ` (${alone})`}`)
   }
 
   #print (text) {

@@ -64,6 +64,8 @@ t.test('a failing test is printed when it fails, with the command that runs it a
   await until(() => { tick(); return out.printed.includes('of 1 files') })
   report.parser().write(FAILING)
   t.match(out.printed, /✖ a ticket > and no more\n {4}test\/a\.test\.ts:7:5\n {4}-200\n {4}\+401\n\n {4}run it alone: npm test -- access\/a\.test\.ts\n/)
+  report.printTotals()
+  t.match(out.printed, /\n✖ a ticket > and no more \(npm test -- access\/a\.test\.ts\)\n(✖ .*\n)*The tests took/, 'again at the end')
 })
 
 t.test('the end has what was left out, the time, and what passed and failed', async t => {
