@@ -13,6 +13,8 @@ import { later } from './questions.js'
 /** How long a call takes that is cut off, and when that happens. */
 const CALL = 250
 const CUT = 20
+/** So many requests on a connection that is open, one after the other: meanwhile a busy gateway reads the others, too. */
+const ROUNDS = 5
 
 /** Opens and resets so many connections, one after the other. */
 export type Break = (gateway: Gateway, times: number, worker: string) => Promise<void>
@@ -45,8 +47,7 @@ export const breaks: Record<string, Break> = {
       const connection = await new HttpConnection(port).connected()
       connection.request({ method: 'POST', path: '/mcp', headers, body: encode(n, method, params) }, { message: () => {}, end: () => {}, cut: () => {} })
       await sleep(CUT)
-      // What is answered now was sent after the call.
-      await home.exchange({ method: 'POST', path: '/mcp', headers, body: encode('ping', 'ping', {}) })
+      await goRound(home)
       connection.socket.resetAndDestroy()
     }
     // The calls go on without their connections.
@@ -69,13 +70,21 @@ export const breaks: Record<string, Break> = {
 
 function midCall (kind: TransportName): Break {
   return async (gateway, times, worker) => {
+    const home = await new HttpConnection(gateway.port).connected()
     for (let n = 0; n < times; n++) {
       const client = await Client.open(gateway, kind, `${worker}-${n}`)
       client.ask(mark => later(mark, CALL))
       await sleep(CUT)
+      await goRound(home)
       client.connection.cut()
     }
+    home.socket.destroy()
   }
+}
+
+/** Settles when the gateway has gone round its event loop some times, and so has read what was sent before. */
+async function goRound (home: HttpConnection): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) await home.exchange({ method: 'GET', path: '/livez', headers: {} })
 }
 
 /** Waits until the stream is open, and cuts it. */
