@@ -54,12 +54,14 @@ onSharedRedis(t, (t, share) => {
 
   t.test('what nodes publish contains no option, and equal options are no trouble', async t => {
     const store = await share(t)
-    const options = { ...store, apiKeys, secret: 'canary-secret-0123456789-0123456789', searchUrl: 'https://search.test/?key=canary-key' }
+    // Short names may be found in random texts by chance.
+    const named = apiKeys.map(key => ({ ...key, name: `canary-${key.name}` }))
+    const options = { ...store, apiKeys: named, secret: 'canary-secret-0123456789-0123456789', searchUrl: 'https://search.test/?key=canary-key' }
     const [first, second] = [await logged(t, options), await logged(t, options)]
     const link = await redisLink(t, store.redis ?? '')
     await until(async () => await published(link, store.redisPrefix) === 2, 'both have published')
     const text = JSON.stringify(await link.command('HGETALL', `${String(store.redisPrefix)}{v:node options}:d`))
-    t.notMatch(text, /canary|sha256:|ada|bob/)
+    t.notMatch(text, /canary|sha256:/)
     await first.app.mcp.nodeOptions.publish({ none: '' })
     t.equal(first.part(), undefined)
     t.equal(second.part(), undefined)
