@@ -18,7 +18,7 @@ const OPTIONS = {
   PATCHBAY_METRICS: 'true',
   PATCHBAY_API_KEYS: JSON.stringify(apiKeys),
   PATCHBAY_TOKEN: ADA,
-  PATCHBAY_TOOL_RATES: JSON.stringify({ load_rated: 10 }),
+  PATCHBAY_TOOL_RATES: JSON.stringify({ load_rated: 1 }),
   PATCHBAY_LIMITS: 'maxWrongCredentials=1000000000'
 }
 
