@@ -175,7 +175,7 @@ function report (
     restart,
     keys = NO_CHANGES,
     upstreams
-  }: { changed: Name[]; restart: Name[]; keys: Changes | undefined; upstreams: Changes }
+  }: { changed: Name[], restart: Name[], keys: Changes | undefined, upstreams: Changes }
 ): void {
   const parts = [
     ...(changed.length === 0 ? [] : [`changed ${changed.join(', ')}`]),

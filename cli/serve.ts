@@ -66,7 +66,7 @@ export async function serve (
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
 
   const configuration = options.reload ? await followConfiguration(app, options, file) : undefined
-  const running: { listening?: Listening; stdio?: Stdio } = {}
+  const running: { listening?: Listening, stdio?: Stdio } = {}
   const close = async (): Promise<void> => {
     running.stdio?.abandon()
     if (running.listening !== undefined) await leaveBalancer(app, options.drainDelay)
@@ -150,7 +150,7 @@ async function identify (app: FastifyInstance, token: string): Promise<Identity>
 function announce (
   app: FastifyInstance,
   options: Options,
-  { launch, logger, isForPeople }: { launch: () => StdioEntry; logger: Logger; isForPeople: boolean },
+  { launch, logger, isForPeople }: { launch: () => StdioEntry, logger: Logger, isForPeople: boolean },
   address: string | undefined
 ): void {
   const served = { version, address, options, inventory: inventoryOf(app) }

@@ -22,7 +22,7 @@ export function findFiles (pattern: string): Matches {
 function walk (
   folder: string,
   [first = '', ...rest]: string[],
-  found: { files: Set<string>; folders: Set<string> }
+  found: { files: Set<string>, folders: Set<string> }
 ): void {
   if (!isGlob(first) && rest.length > 0) return walk(join(folder, first), rest, found)
   if (isFolder(folder)) found.folders.add(folder)

@@ -113,7 +113,7 @@ const isBare = (specifier: string): boolean => !/^(\.{0,2}\/|[a-z]+:)/.test(spec
 function asTypeScript (
   specifier: string,
   parentURL: string | undefined
-): { specifier: string; parentURL: string | undefined } | undefined {
+): { specifier: string, parentURL: string | undefined } | undefined {
   if (/\.m?ts$/.test(specifier)) return undefined
   const file = /\.m?js$/.test(specifier) ? specifier.replace(/js$/, 'ts') : `${specifier}.ts`
   return { specifier: file, parentURL }

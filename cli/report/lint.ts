@@ -47,7 +47,7 @@ export async function lint (options: Options, { server, locate, signal }: Lintin
   try {
     await app.ready()
     const { entries, leftOut } = await app.mcp.upstreams.read(flatten(options))
-    const isWanted = ({ alias, name }: { alias: string; name: string }): boolean =>
+    const isWanted = ({ alias, name }: { alias: string, name: string }): boolean =>
       server === undefined || alias === server || name === server
     const [chosen, mistaken] = [entries.filter(isWanted), leftOut.filter(isWanted)]
     if (server !== undefined && chosen.length + mistaken.length === 0) {

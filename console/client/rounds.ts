@@ -82,7 +82,7 @@ async function answerTo (key: string, request: Json, questions: OpenQuestions): 
 function interruptionOf (
   session: Session,
   signal: AbortSignal | undefined
-): { interrupted: Promise<never>; stop: () => void } {
+): { interrupted: Promise<never>, stop: () => void } {
   let stop = (): void => {}
   const interrupted = new Promise<never>((_resolve, reject) => {
     const cancel = (): void => reject(new Cancelled('cancelled'))

@@ -17,8 +17,8 @@ const LATE: readonly FieldError[] = [
 export function useCheck (
   draft: Draft,
   send: (value: Json) => void
-): { errors: readonly FieldError[]; check: () => void } {
-  const found = useSignal<{ draft: Draft; errors: readonly FieldError[] } | undefined>(undefined)
+): { errors: readonly FieldError[], check: () => void } {
+  const found = useSignal<{ draft: Draft, errors: readonly FieldError[] } | undefined>(undefined)
   const newest = useRef(draft)
   const running = useRef<Draft | undefined>(undefined)
   newest.current = draft

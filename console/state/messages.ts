@@ -37,7 +37,7 @@ export class MessageLog {
   #dropped = 0
   #scheduled = false
   readonly #secrets = new MessageSecrets()
-  readonly #sent = new Map<string, { method: string; at: number }>()
+  readonly #sent = new Map<string, { method: string, at: number }>()
   readonly #later: (run: () => void) => void
 
   constructor (later: (run: () => void) => void) {

@@ -79,7 +79,7 @@ function useWatch (
   client: Client | undefined,
   feed: Feed,
   paused: ReadonlySignal<boolean>
-): { ended: Signal<string | undefined>; again: () => void } {
+): { ended: Signal<string | undefined>, again: () => void } {
   const ended = useSignal<string | undefined>(undefined)
   const round = useSignal(0)
   useEffect(() => {

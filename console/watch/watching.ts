@@ -36,7 +36,7 @@ export function oncePerFrame (
   work: () => void,
   ask: (run: () => void) => number,
   forget: (asked: number) => void
-): { ask: () => void; forget: () => void } {
+): { ask: () => void, forget: () => void } {
   let asked: number | undefined
   return {
     ask: () => {

@@ -88,7 +88,7 @@ const WINDOW = 300_000
 export function windowWords (
   gateway: Pick<GatewayFacts, 'startedAt'> | undefined,
   now: number
-): { short: string; sentence: string } {
+): { short: string, sentence: string } {
   if (gateway === undefined || now - gateway.startedAt >= WINDOW) {
     return { short: 'last 5 min', sentence: 'in the last five minutes' }
   }

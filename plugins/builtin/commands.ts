@@ -48,7 +48,7 @@ const FORWARDED =
 export default fp(
   async (
     fastify,
-    { commands: listed, allowForwarded }: { commands: Record<string, Listed>; allowForwarded: boolean }
+    { commands: listed, allowForwarded }: { commands: Record<string, Listed>, allowForwarded: boolean }
   ) => {
     const commands = new Map(Object.entries(listed).map(([name, command]) => [name, checkCommand(name, command)]))
     const turns = new Semaphore(MAX_RUNNING)

@@ -87,7 +87,7 @@ async function collect (
   space: string,
   wanted: (note: Note) => boolean,
   limit: number
-): Promise<{ notes: Note[]; more: boolean }> {
+): Promise<{ notes: Note[], more: boolean }> {
   const notes: Note[] = []
   let budget = MAX_TEXT
   let after: string | undefined

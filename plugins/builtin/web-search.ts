@@ -12,7 +12,7 @@ declare module '../core/mcp.js' {
 }
 
 export default fp(
-  async (fastify, { searchUrl, searchTimeout: timeout }: { searchUrl: string; searchTimeout: number }) => {
+  async (fastify, { searchUrl, searchTimeout: timeout }: { searchUrl: string, searchTimeout: number }) => {
     const service = serviceAt(searchUrl)
 
     fastify.mcp.provide('webSearch', async (query, max, signal) => {

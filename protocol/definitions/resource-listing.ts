@@ -5,7 +5,7 @@ import type { Resource } from './resource.js'
 interface Page { items: Array<{ listed: Record<string, unknown> }>, last: string | undefined }
 
 interface Fixed {
-  page: (after: string | undefined, size: number, call: Call) => { items: Resource[]; last: string | undefined }
+  page: (after: string | undefined, size: number, call: Call) => { items: Resource[], last: string | undefined }
 }
 
 /** Where the next page begins: after a fixed resource, or after a resource of a template. */

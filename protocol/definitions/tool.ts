@@ -43,7 +43,7 @@ export interface ToolDefinition<I extends AnySchema, O extends AnySchema | undef
     idempotentHint?: boolean
     openWorldHint?: boolean
   }
-  icons?: Array<{ src: string; mimeType?: string; sizes?: string[]; theme?: 'light' | 'dark' }>
+  icons?: Array<{ src: string, mimeType?: string, sizes?: string[], theme?: 'light' | 'dark' }>
   _meta?: Record<string, unknown>
   /** Scopes that a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
   scopes?: readonly string[]

@@ -57,7 +57,7 @@ export function binding (method: string, params: Params, principal: string | und
 function open (sealer: Sealer, token: unknown, bound: string): Rounds {
   const state =
     typeof token === 'string'
-      ? (sealer.open(PURPOSE, token) as (Rounds & { bound: string; expires: number }) | undefined)
+      ? (sealer.open(PURPOSE, token) as (Rounds & { bound: string, expires: number }) | undefined)
       : undefined
   if (state === undefined || state.bound !== bound) throw errors.stateRefused('was not issued for this request')
   if (state.expires < Date.now()) throw errors.stateRefused('has expired; send the request again without it')

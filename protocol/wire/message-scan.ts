@@ -61,7 +61,7 @@ export function scanEnvelope (
   bytes: Buffer,
   start: number,
   end: number
-): { id: string | undefined; hasMethod: boolean } {
+): { id: string | undefined, hasMethod: boolean } {
   let id: string | undefined
   let hasMethod = false
   let depth = 0

@@ -8,7 +8,7 @@ export type Presented =
   | { credential: string }
   | { ticket: string }
   | { malformed: string }
-  | { none: string | undefined; reason: RefusalReason }
+  | { none: string | undefined, reason: RefusalReason }
 
 const HEADERS = ['authorization', 'x-api-key']
 /** Credentials in a URL end up in logs and histories, so they are refused. */

@@ -62,7 +62,7 @@ async function requestPost (nodeCalls: NodeCalls, node: string, post: ForwardedP
 export async function takePost (
   { identity: carried, text }: ForwardedPost,
   { dispatcher, identities }: Pick<HttpGateway, 'dispatcher' | 'identities'>,
-  find: (caller: Identity) => { peer: Peer; sink: Sink } | undefined
+  find: (caller: Identity) => { peer: Peer, sink: Sink } | undefined
 ): Promise<PostAnswer> {
   const identity = identities.adopt(carried)
   if (identity === undefined) return 'refused'

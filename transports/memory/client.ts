@@ -89,7 +89,7 @@ export class MemoryClient {
       params = {},
       result = {},
       error
-    } = JSON.parse(text) as { id?: Id; method?: string; params?: Json; result?: Json; error?: WireError }
+    } = JSON.parse(text) as { id?: Id, method?: string, params?: Json, result?: Json, error?: WireError }
     if (method === undefined) {
       this.#gateway.settle({
         kind: 'response',

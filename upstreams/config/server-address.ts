@@ -31,7 +31,7 @@ export function kindOf ({
   url: string | undefined
   type: string | undefined
   lenient: boolean
-}): { kind: Kind } | { field: string; mistake: string } {
+}): { kind: Kind } | { field: string, mistake: string } {
   const said = type === undefined ? undefined : KINDS[type.toLowerCase().replace(/[-_ ]/g, '')]
   if (type !== undefined && said === undefined) {
     return {
@@ -59,7 +59,7 @@ type RemoteKind = Exclude<Kind, 'stdio'>
 export function splitUrl (
   text: string,
   kind: RemoteKind
-): { url: string; kind: RemoteKind; authorization: string | undefined } | string {
+): { url: string, kind: RemoteKind, authorization: string | undefined } | string {
   if (!URL.canParse(text)) return 'must be a URL, for example https://example.com/mcp'
   const url = new URL(text)
   const socket = /^wss?:$/.test(url.protocol)

@@ -44,7 +44,7 @@ export interface ListGateway extends Registries {
     /** Sets the function that finds out why there is no tool of a name. */
     explainMissingWith: (explain: (name: string, call: Call) => MissingTool | undefined) => void
   }
-  readonly views: { open: (alias: string) => ViewRegistries; close: (alias: string) => void }
+  readonly views: { open: (alias: string) => ViewRegistries, close: (alias: string) => void }
   /** Names in the operator's option `scopes`. */
   readonly scopes: { names: () => string[] }
   /** Sets the function that says which callers see less than is configured; undefined when none does. */

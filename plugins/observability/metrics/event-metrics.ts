@@ -13,7 +13,7 @@ type Mcp = FastifyInstance['mcp']
 export function eventMetrics ({
   onRefusal,
   dispatcher: { observers, backlogs }
-}: Pick<Mcp, 'onRefusal' | 'dispatcher'>): { metrics: Metric[]; stop: () => void } {
+}: Pick<Mcp, 'onRefusal' | 'dispatcher'>): { metrics: Metric[], stop: () => void } {
   const refused = new Counter('patchbay_refused_total', 'Messages, requests and connections that were refused.', [
     'reason',
     'status'

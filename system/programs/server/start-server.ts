@@ -96,7 +96,7 @@ export function windowsCommand (
   path: string,
   args: readonly string[],
   shell = 'cmd.exe'
-): { path: string; args: string[]; windowsVerbatimArguments: boolean } {
+): { path: string, args: string[], windowsVerbatimArguments: boolean } {
   if (!/\.(cmd|bat)$/i.test(path)) return { path, args: [...args], windowsVerbatimArguments: false }
   // The scripts that npm makes pass their arguments through the shell once more.
   const times = /[\\/](node_modules[\\/]\.bin|nodejs|npm)[\\/][^\\/]+$/i.test(path) ? 2 : 1

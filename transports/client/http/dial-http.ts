@@ -20,7 +20,7 @@ export function dialHttp (address: UrlAddress, options: HttpDialOptions): Dial {
 export async function openClient (
   { url, headers }: UrlAddress,
   options: HttpClientOptions
-): Promise<{ client: HttpClient; path: string; headers: string[] }> {
+): Promise<{ client: HttpClient, path: string, headers: string[] }> {
   if (!URL.canParse(url)) throw new Error('its URL cannot be read; correct "url" of this server')
   const target = new URL(url)
   if (target.protocol !== 'http:' && target.protocol !== 'https:') {
