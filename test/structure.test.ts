@@ -24,6 +24,7 @@ const rules: Record<string, { rule: Rule, among?: typeof shipped, except?: RegEx
       ['new/a.ts', 'import x from "../protocol/b.js"', 'new/a.ts:1 imports ../protocol/b.js'],
       ['console/try/a.tsx', 'import x from "../../protocol/b.js"', 'console/try/a.tsx:1 imports ../../protocol/b.js'],
       ['console/client/watch-batch.ts', 'import x from "../../protocol/watch/batch.js"', 'console/client/watch-batch.ts:1 imports ../../protocol/watch/batch.js'],
+      ['console/client/contract.ts', 'import x from "../../protocol/revisions/table.js"', 'console/client/contract.ts:1 imports ../../protocol/revisions/table.js'],
       ['routes/console.ts', 'import x from "../console/main.js"', 'routes/console.ts:1 imports ../console/main.js']
     ],
     right: [
@@ -37,6 +38,7 @@ const rules: Record<string, { rule: Rule, among?: typeof shipped, except?: RegEx
       ['tools/a.ts', '// import x from "../routes/mcp.js"'],
       ['console/try/a.tsx', 'import { signal } from "@preact/signals"; import x from "../parts/b.js"; import "../style/main.css"'],
       ['console/client/watch-batch.ts', 'import type { X } from "../../protocol/watch/batch.js"; export type * from "../../protocol/watch/batch.js"'],
+      ['console/client/contract.ts', 'import { NEWEST } from "../../protocol/revisions/newest.js"'],
       ['routes/console.ts', 'import x from "./console/files.js"']
     ]
   },
@@ -106,11 +108,12 @@ const rules: Record<string, { rule: Rule, among?: typeof shipped, except?: RegEx
     ],
     right: [['tools/a.ts', 'throw new ToolError("no") // new McpError(1)'], ['routes/a.ts', 'throw httpErrors.draining()']]
   },
-  'only protocol/revisions names a revision, and the client of the console; its forms have examples of dates': {
+  'only protocol/revisions names a revision; the forms of the console have examples of dates': {
     rule: namesNoRevision,
-    except: /^(protocol\/revisions|console\/(client|forms))\//,
+    except: /^(protocol\/revisions|console\/forms)\//,
     wrong: [
       ['app.ts', 'const newest = "2025-11-25"', 'app.ts:1 names the revision "2025-11-25"'],
+      ['console/client/contract.ts', 'const newest = "2025-11-25"', 'console/client/contract.ts:1 names the revision "2025-11-25"'],
       ['app.ts', 'const link = `/2025-11-25/${page}`', 'app.ts:1 names the revision `/2025-11-25/${'] // eslint-disable-line no-template-curly-in-string
     ],
     right: [['app.ts', '// see /specification/2025-11-25\nconst when = "2025-11-25T00:00:00Z"']]

@@ -29,18 +29,22 @@ export interface Import { specifier: string, line: number, typeOnly: boolean }
 /** Reports what is wrong with a file, one `path:line what` for each offence. */
 export type Rule = (source: ts.SourceFile) => string[]
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
 const ships = (path: string): boolean => !/^(test|bench)\//.test(path)
 
 /** Every wanted file as the compiler finds them: those of the gateway, and those of the console. By default these are the files that ship. */
 export function sources (isWanted = ships): ts.SourceFile[] {
-  const root = fileURLToPath(new URL('../../', import.meta.url))
-  return [root, `${root}console/`].flatMap(folder => {
+  return pathsOf(isWanted).map(path => parse(path, ts.sys.readFile(`${ROOT}${path}`) ?? ''))
+}
+
+/** The paths of every wanted file. */
+export function pathsOf (isWanted = ships): string[] {
+  const files = [ROOT, `${ROOT}console/`].flatMap(folder => {
     const { config } = ts.readConfigFile(`${folder}tsconfig.json`, ts.sys.readFile) as { config: unknown }
     return ts.parseJsonConfigFileContent(config, ts.sys, folder).fileNames
   })
-    .map(file => ({ path: posix.relative(root, file), text: ts.sys.readFile(file) ?? '' }))
-    .filter(({ path }) => isWanted(path))
-    .map(({ path, text }) => parse(path, text))
+  return [...new Set(files.map(file => posix.relative(ROOT, file)))].filter(isWanted)
 }
 
 export function parse (path: string, text: string): ts.SourceFile {
@@ -48,11 +52,12 @@ export function parse (path: string, text: string): ts.SourceFile {
 }
 
 export const followsLayers: Rule = source => offences(source, ({ from, to, typeOnly, specifier }) =>
-  to !== 'package' && to !== from && !mayImport(from, to) && !isSharedType(source.fileName, { typeOnly, specifier }))
+  to !== 'package' && to !== from && !mayImport(from, to) && !isShared(source.fileName, { typeOnly, specifier }))
 
-/** The console shares the types of the watch feed with the gateway, and no code. */
-const isSharedType = (path: string, { typeOnly, specifier }: Pick<Import, 'typeOnly' | 'specifier'>): boolean =>
-  path === 'console/client/watch-batch.ts' && typeOnly && specifier === '../../protocol/watch/batch.js'
+/** The console shares the types of the watch feed and the names of revisions with the gateway, and no code. */
+const isShared = (path: string, { typeOnly, specifier }: Pick<Import, 'typeOnly' | 'specifier'>): boolean =>
+  (path === 'console/client/watch-batch.ts' && typeOnly && specifier === '../../protocol/watch/batch.js') ||
+  (path === 'console/client/contract.ts' && specifier === '../../protocol/revisions/newest.js')
 
 /** Of the transports, upstreams use those that dial. */
 export const dialsOnly: Rule = source => offences(source, ({ from, to, specifier }) =>

@@ -2,6 +2,8 @@
  * The connection to the gateway as the views of the console know it. `client/` makes it; nothing here touches the page.
  */
 
+import { NEWEST } from '../../protocol/revisions/newest.js'
+
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 export type JsonObject = { [name: string]: Json }
 
@@ -89,4 +91,4 @@ export function mayWatch (client: Client | undefined): boolean {
 }
 
 /** The revision that stands for each era here. */
-export const REVISIONS: Record<Era, string> = { legacy: '2025-11-25', modern: '2026-07-28' }
+export const REVISIONS: Record<Era, string> = NEWEST

@@ -1,5 +1,6 @@
 import { codes } from '../wire/errors.js'
 import { resultToJson } from '../wire/result.js'
+import { NEWEST } from './newest.js'
 import type { Features, Revision } from './revision.js'
 
 const MODERN_METHODS = new Set(['server/discover', 'subscriptions/listen'])
@@ -25,7 +26,7 @@ export const stateful: readonly Revision[] = [
   revision({ version: '2024-11-05', features: first, batches: true }),
   revision({ version: '2025-03-26', features: streamable, batches: true }),
   revision({ version: '2025-06-18', features: structured }),
-  revision({ version: '2025-11-25', features: current, polling: true, errorsAsResults: true })
+  revision({ version: NEWEST.legacy, features: current, polling: true, errorsAsResults: true })
 ]
 
 function revision (own: Pick<Revision, 'version' | 'features'> & Partial<Revision>): Revision {

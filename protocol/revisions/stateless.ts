@@ -1,5 +1,6 @@
 import { codes } from '../wire/errors.js'
 import { resultToOpenJson, type PreparedResult } from '../wire/result.js'
+import { NEWEST } from './newest.js'
 import type { Revision, Server } from './revision.js'
 
 /** Methods of the handshake era that this revision removed. */
@@ -18,7 +19,7 @@ const PLAIN_ANSWERS = new Set([
 
 /** The revision without a handshake: each request carries its version and capabilities in `_meta`. */
 export const stateless: Revision = {
-  version: '2026-07-28',
+  version: NEWEST.modern,
   stateless: true,
   batches: false,
   polling: false,
