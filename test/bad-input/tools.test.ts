@@ -9,6 +9,7 @@ import { post } from '../support/http-requests.js'
 import { call, callTool } from '../support/messages.js'
 import { answered, brokenArguments, tryRows, variants, type Expected, type Row } from '../support/rows.js'
 import { expectUnharmed, startServer } from '../support/server.js'
+import { bestTime, timeOf } from '../support/timing.js'
 
 const failed = answered('isError id 7')
 const unknownResource = answered('-32002 id 7', '-32602 id 7')
@@ -82,6 +83,9 @@ t.test('a search is one request to one service, for a limited time', async t => 
     const withSearchTimeout = await startServer(t, { searchUrl: hanging.url, limits: { searchTimeout: 1_000 }, toolRates: {} })
     await tryRows(t, withSearchTimeout, [{ row: 'D38', title: 'a service that hangs', input: callTool('web_search', { query: 'x' }), expect: failed }])
     t.equal(hanging.requests.length, Object.keys(failed).length)
+    const search = callTool('web_search', { query: 'x' })('legacy')
+    const best = await bestTime(9_000, async () => await timeOf(async () => await post(withSearchTimeout.port, '/message', search)))
+    t.ok(best < 9_000, `told after ${Math.round(best)} ms`)
   })
 })
 

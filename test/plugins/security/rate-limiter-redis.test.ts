@@ -1,8 +1,9 @@
 import { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { initialize, launch } from '../../support/process.js'
 import { gateway } from '../../support/gateway.js'
+import { bestTime, timeOf } from '../../support/timing.js'
 import { pause, takeTime, until } from '../../support/wait.js'
 import { freePort, redisServer, RedisServer, withRedis } from '../../support/environment/redis-server.js'
 
@@ -28,6 +29,12 @@ function calling (app: FastifyInstance) {
     }
   })()
   return { seen, stop: async () => { over.abort(); await done } }
+}
+
+/** A call waits for no answer of Redis: it would for three seconds. */
+async function expectPrompt (t: Test, app: FastifyInstance): Promise<void> {
+  const best = await bestTime(1_000, async () => await timeOf(async () => await call(app)))
+  t.ok(best < 1_000, `a call takes ${Math.round(best)} ms`)
 }
 
 async function within5s (condition: () => boolean): Promise<number> {
@@ -69,6 +76,7 @@ t.test('while Redis is away calls go on, and when it returns they are counted to
     t.match(health(app), { status: 'degraded', ready: true, reason: ALONE, parts: { 'rate limits': ALONE } })
     const before = seen.calls
     await until(() => seen.calls > before + 5, 'calls without Redis')
+    await expectPrompt(t, app)
     await redis.start()
     const took = await within5s(() => isWell(app))
     t.comment(`back after ${Math.round(took)} ms`)
@@ -90,6 +98,7 @@ t.test('a Redis that hangs delays no call, and is used again when it goes on', w
     t.match(health(app).parts, { 'rate limits': ALONE })
     const before = seen.calls
     await until(() => seen.calls > before + 5, 'calls without an answer of Redis')
+    await expectPrompt(t, app)
     // Once it is back before the connection is given up, once after.
     if (isLong) await pause(3_500, 'the connection is given up after three seconds, and nothing outside of it shows that')
     redis.signal('SIGCONT')

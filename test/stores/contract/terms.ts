@@ -24,10 +24,12 @@ export function terms (t: Test, open: Open): void {
     const { store: { values } } = await open(t)
     const expires = await inTime(async expires => {
       await values.put('space', 'key', 1, { expires })
+      await values.put('space', 'later', 1, { expires: expires + 20_000 })
       return await values.get('space', 'key') === 1
     })
     await until(async () => await values.get('space', 'key') === undefined, 'the end of the value')
     t.ok(Date.now() >= expires, 'not earlier')
+    t.equal(await values.get('space', 'later'), 1, 'and not as late as another')
   })
 
   t.test('a value that is put again has the term it is given then', async t => {

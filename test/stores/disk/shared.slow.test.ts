@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { Store } from '../../../protocol/store.js'
+import { bestTime, timeOf } from '../../support/timing.js'
 import { until } from '../../support/wait.js'
 import { dataFolder, FILE, opened } from '../../support/environment/on-disk.js'
 import { worker } from './worker.js'
@@ -26,6 +27,20 @@ t.test('two stores in one process add up and get the changes of each other', asy
   await soon(() => received.every(changes => changes.includes('space/last 0') && changes.includes('space/last 1')))
   t.strictSame(received.map(changes => changes.length), [104, 104], 'each change is heard of once')
   t.strictSame(received.map(changes => changes.slice(100, 102)), [['space/from one', 'space/from one'], ['space/from one', 'space/from one']])
+})
+
+t.test('a change reaches another store within two seconds', async t => {
+  const folder = await dataFolder(t)
+  const [one, two] = [opened(t, folder), opened(t, folder)]
+  const received = new Set<string>()
+  two.values.onChange((_space, key) => { received.add(key) })
+  let count = 0
+  const best = await bestTime(2_000, async () => {
+    const key = String(count++)
+    await one.values.put('space', key, 1)
+    return await timeOf(async () => await soon(() => received.has(key)))
+  })
+  t.ok(best < 2_000, `${Math.round(best)} ms`)
 })
 
 t.test('changes of another store arrive in order, and can be read then', async t => {
