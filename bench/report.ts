@@ -7,7 +7,9 @@ const TITLES = ['what', 'goal', 'Patchbay', 'limit', 'peers', 'verdict']
 export function table (findings: Finding[]): string {
   const rows = [TITLES, ...findings.map(cells)]
   const widths = TITLES.map((_, column) => Math.max(...rows.map(row => (row[column] as string).length)))
-  const [head, ...body] = rows.map(row => `| ${row.map((cell, column) => cell.padEnd(widths[column] as number)).join(' | ')} |`)
+  const [head, ...body] = rows.map(
+    row => `| ${row.map((cell, column) => cell.padEnd(widths[column] as number)).join(' | ')} |`
+  )
   return [head, `|${widths.map(width => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n')
 }
 
@@ -20,5 +22,12 @@ export function summary (findings: Finding[]): string {
 
 function cells (finding: Finding): string[] {
   const { what, goal = '-', ours, limit, peers } = finding
-  return [what, goal, inWords(ours), limit, peers.map(({ name, figure }) => `${name} ${inWords(figure)}`).join(', ') || '-', verdictOf(finding) ?? '-']
+  return [
+    what,
+    goal,
+    inWords(ours),
+    limit,
+    peers.map(({ name, figure }) => `${name} ${inWords(figure)}`).join(', ') || '-',
+    verdictOf(finding) ?? '-'
+  ]
 }

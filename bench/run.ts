@@ -47,7 +47,11 @@ const OPTIONS = {
   save: { type: 'boolean', default: false }
 } as const
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void stopAll().then(() => process.exit(130)) })
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    void stopAll().then(() => process.exit(130))
+  })
+}
 
 try {
   process.exitCode = await main(process.argv.slice(2)) ? 0 : 1
@@ -69,7 +73,13 @@ async function main (args: string[]): Promise<boolean> {
   const where = machine(rounds)
   say(`${where}; ${stepAside()}`)
   const installed = (peers || (saving && !isApart)) && hasPackages(complain)
-  const findings = await ask(names, { rounds, peers: peers && installed, say, complain, ...(against === undefined ? {} : { against }) })
+  const findings = await ask(names, {
+    rounds,
+    peers: peers && installed,
+    say,
+    complain,
+    ...(against === undefined ? {} : { against })
+  })
   console.log(`${table(findings)}\n\n${summary(findings)}`)
   for (const line of trouble) console.log(`!!! ${line}`)
   const isSaved = saving && trouble.length === 0
@@ -87,10 +97,22 @@ function choices (args: string[]): Choices {
   const rounds = Number(values.rounds)
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number above 0')
   const against = values.against === undefined ? undefined : resolve(values.against)
-  if (against !== undefined && !existsSync(join(against, 'dist/cli.js'))) throw new Error(`--against: there is no dist/cli.js in ${against}; run npm run build there`)
+  if (against !== undefined && !existsSync(join(against, 'dist/cli.js'))) {
+    throw new Error(`--against: there is no dist/cli.js in ${against}; run npm run build there`)
+  }
   if (values.save && against !== undefined) throw new Error('--save is for a run without --against')
-  if (values.save && positionals.length > 0 && !APART.has(String(positionals))) throw new Error(`--save is for a run of all questions, or of ${[...APART].join(' or ')} alone: figures of different runs do not belong into one table`)
-  return { names: positionals.length > 0 ? positionals : Object.keys(questions).filter(name => !APART.has(name)), rounds, peers: !values['no-peers'], against, saving: values.save }
+  if (values.save && positionals.length > 0 && !APART.has(String(positionals))) {
+    throw new Error(
+      `--save is for a run of all questions, or of ${[...APART].join(' or ')} alone: figures of different runs do not belong into one table`
+    )
+  }
+  return {
+    names: positionals.length > 0 ? positionals : Object.keys(questions).filter(name => !APART.has(name)),
+    rounds,
+    peers: !values['no-peers'],
+    against,
+    saving: values.save
+  }
 }
 
 async function ask (names: string[], setting: Setting): Promise<Finding[]> {

@@ -7,7 +7,8 @@ import { summary, table } from './report.js'
 import { ROOT } from './servers/catalogue.js'
 
 const RESULTS = /(<!-- results -->\n)[^]*(<!-- end of results -->)/
-const resultsOf = (question: string): RegExp => new RegExp(`(<!-- results of ${question} -->\\n)[^]*(<!-- end of results of ${question} -->)`)
+const resultsOf = (question: string): RegExp =>
+  new RegExp(`(<!-- results of ${question} -->\\n)[^]*(<!-- end of results of ${question} -->)`)
 
 /** Where and when the figures were taken. */
 export function machine (rounds: number): string {
@@ -34,5 +35,8 @@ function replaceResults (findings: Finding[], where: string, place: RegExp): voi
 
 export function withResults (page: string, findings: Finding[], where: string, place = RESULTS): string {
   if (!place.test(page)) throw new Error('bench/README.md has no place for results')
-  return page.replace(place, (_, start: string, end: string) => `${start}${where}.\n\n${table(findings)}\n\n${summary(findings)}.\n${end}`)
+  return page.replace(
+    place,
+    (_, start: string, end: string) => `${start}${where}.\n\n${table(findings)}\n\n${summary(findings)}.\n${end}`
+  )
 }

@@ -13,7 +13,10 @@ const EXIT_TIMEOUT = 10_000
 const NAMES_TIMERS = process.env['TEST_TIMERS'] === 'yes'
 
 /** Where the test files are; a test of this file has its own. */
-const FOLDER = process.env['TEST_FOLDER'] === undefined ? new URL('.', import.meta.url) : pathToFileURL(`${process.env['TEST_FOLDER']}/`)
+const FOLDER =
+  process.env['TEST_FOLDER'] === undefined
+    ? new URL('.', import.meta.url)
+    : pathToFileURL(`${process.env['TEST_FOLDER']}/`)
 
 /** Tests that are made of others. */
 const outers = new WeakSet<Test>()
@@ -21,7 +24,10 @@ const outers = new WeakSet<Test>()
 let loading = true
 let awake: NodeJS.Timeout | undefined
 
-/** Runs one of several equal parts of the test files. Starting a process costs far more than a test does, so the files of a part share one. */
+/**
+ * Runs one of several equal parts of the test files. Starting a process costs far more than a test does, so the files
+ * of a part share one.
+ */
 export async function runPart (part: number, parts = Number(process.env['TEST_PARTS'] ?? 5)): Promise<void> {
   awake = setInterval(() => {}, TEST_TIMEOUT)
   if (NAMES_TIMERS) rememberTimers(EXIT_TIMEOUT)
@@ -68,16 +74,31 @@ async function load (file: string): Promise<void> {
   const waits = deferred()
   noteFile(sourceOf(file))
   const restore = noticeWaiting(waits.resolve)
-  const imported = import(new URL(file, FOLDER).href).then(() => {}, error => { t.test(`${sourceOf(file)} loads`, async () => { throw error }) })
+  const imported = import(new URL(file, FOLDER).href).then(
+    () => {},
+    error => {
+      t.test(`${sourceOf(file)} loads`, async () => {
+        throw error
+      })
+    }
+  )
   waiting.set(file, imported.finally(() => waiting.delete(file)))
-  const timer = setTimeout(() => giveUp(`${sourceOf(file)} is not loaded: it waits at its top level for something that does not happen before the tests begin`), TEST_TIMEOUT)
+  const timer = setTimeout(
+    () =>
+      giveUp(
+        `${sourceOf(file)} is not loaded: it waits at its top level for something that does not happen before the tests begin`
+      ),
+    TEST_TIMEOUT
+  )
   await Promise.race([imported, waits.promise])
   clearTimeout(timer)
   restore()
   noteFile(undefined)
 }
 
-/** Calls back when a file uses the promise of a test on the root, as `await t.test(…)` does. Returns how to end that. */
+/**
+ * Calls back when a file uses the promise of a test on the root, as `await t.test(…)` does. Returns how to end that.
+ */
 function noticeWaiting (onWait: () => void): () => void {
   const { test } = t
   const noticing = (...args: Parameters<typeof test>): unknown => {
@@ -87,7 +108,12 @@ function noticeWaiting (onWait: () => void): () => void {
       onWait()
       return ran.then(onDone, onFail)
     }
-    return { subtest: ran.subtest, then, catch: (onFail: () => void) => then(undefined, onFail), finally: (callback: () => void) => then().finally(callback) }
+    return {
+      subtest: ran.subtest,
+      then,
+      catch: (onFail: () => void) => then(undefined, onFail),
+      finally: (callback: () => void) => then().finally(callback)
+    }
   }
   t.test = Object.assign(noticing, test) as unknown as typeof test
   return () => { t.test = test }
@@ -98,7 +124,11 @@ async function finished (): Promise<void> {
   let idleSince: number | undefined
   const timer = setInterval(() => {
     idleSince = t.occupied || waiting.size === 0 ? undefined : idleSince ?? performance.now()
-    if (idleSince !== undefined && performance.now() - idleSince > TEST_TIMEOUT) giveUp(`${[...waiting.keys()].map(sourceOf).join(', ')}: the tests are over, and the file still waits at its top level`)
+    if (idleSince !== undefined && performance.now() - idleSince > TEST_TIMEOUT) {
+      giveUp(
+        `${[...waiting.keys()].map(sourceOf).join(', ')}: the tests are over, and the file still waits at its top level`
+      )
+    }
   }, TEST_TIMEOUT / 10)
   while (waiting.size > 0) await Promise.all(waiting.values())
   clearInterval(timer)
@@ -118,7 +148,8 @@ function sourceOf (file: string): string {
   return `test/${file.replaceAll('\\', '/').replace(/js$/, 'ts')}`
 }
 
-// The limit is for a test that hangs, so what a test is made of begins it anew: a whole of a hundred steps may take longer than one.
+// The limit is for a test that hangs, so what a test is made of begins it anew: a whole of a hundred steps may take
+// longer than one.
 function startOutersAnew (inner: Test): void {
   for (let outer = inner.parent; outer !== undefined && outer !== t; outer = outer.parent) {
     outers.add(outer as Test)
@@ -143,8 +174,16 @@ function endOnce (t: Test): void {
 function finish (): void {
   clearInterval(awake)
   rememberAllTimers()
-  if (loading) giveUp('A test file ended the run before all files were loaded: did it call plan or end on the root test?')
-  setTimeout(() => giveUp(`The tests are over, but the process stays alive: ${[...process.getActiveResourcesInfo(), ...timersAwake()].join('\n')}${NAMES_TIMERS ? '' : '\nTEST_TIMERS=yes names the timers.'}`), EXIT_TIMEOUT).unref()
+  if (loading) {
+    giveUp('A test file ended the run before all files were loaded: did it call plan or end on the root test?')
+  }
+  setTimeout(
+    () =>
+      giveUp(
+        `The tests are over, but the process stays alive: ${[...process.getActiveResourcesInfo(), ...timersAwake()].join('\n')}${NAMES_TIMERS ? '' : '\nTEST_TIMERS=yes names the timers.'}`
+      ),
+    EXIT_TIMEOUT
+  ).unref()
 }
 
 function giveUp (why: string): never {

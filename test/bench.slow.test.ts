@@ -18,7 +18,16 @@ import { commandCounts } from '../bench/questions/nodes/commands.js'
 import { answerDelayAt, eventDelay } from '../bench/questions/nodes/latency.js'
 import { summary, table } from '../bench/report.js'
 import { withResults } from '../bench/save.js'
-import { bareBatches, bareBytes, bareFastify, bareStdio, bareWebSocket, patchbay, patchbayStdio, ROOT } from '../bench/servers/catalogue.js'
+import {
+  bareBatches,
+  bareBytes,
+  bareFastify,
+  bareStdio,
+  bareWebSocket,
+  patchbay,
+  patchbayStdio,
+  ROOT
+} from '../bench/servers/catalogue.js'
 import { withCluster } from '../bench/servers/nodes.js'
 import type { Server, ServerProcess } from '../bench/servers/process.js'
 import { withRedis as withRedisServer } from './support/environment/redis-server.js'
@@ -26,7 +35,13 @@ import { folder } from './support/process.js'
 
 const linux = { skip: !isMeasurable && 'CPU time comes from /proc' }
 const CALLS = 50
-const finding = (goal: string, ours: number, peers: Finding['peers'] = []): Finding => ({ what: goal, goal, ours: spreadOf([ours]), limit: '-', peers })
+const finding = (goal: string, ours: number, peers: Finding['peers'] = []): Finding => ({
+  what: goal,
+  goal,
+  ours: spreadOf([ours]),
+  limit: '-',
+  peers
+})
 
 t.test('a median is the middle, or lies between the two of them', async t => {
   t.equal(median([9, 1, 5]), 5)
@@ -54,7 +69,21 @@ t.test('all peers are measured in each round, and one that fails is left out and
   t.strictSame(order, ['limit', 'ours', 'broken', 'ours', 'broken', 'limit'])
   t.strictSame([...samples].map(([{ name }, values]) => [name, values.length]), [['limit', 2], ['ours', 2]])
   t.strictSame(complaints, ['broken failed: no answer'])
-  await t.rejects(inRounds([{ ...contestant('ours'), sample: async () => { throw new Error('wrong answer') } }], 1, setting), /wrong answer/)
+  await t.rejects(
+    inRounds(
+      [
+        {
+          ...contestant('ours'),
+          sample: async () => {
+            throw new Error('wrong answer')
+          }
+        }
+      ],
+      1,
+      setting
+    ),
+    /wrong answer/
+  )
 })
 
 t.test('another checkout is started in the same way, and compared round by round', async t => {
@@ -72,38 +101,63 @@ t.test('goals', async t => {
   t.strictSame(parseGoal('≤ 4 KiB'), { atMost: 4 })
   t.throws(() => parseGoal('fast'), /is no goal/)
   const sdk = [{ name: 'SDK v1', figure: spreadOf([2]) }]
-  const findings = [finding('≥ 0.85 of it', 0.85), finding('≥ 0.85 of it', 0.84), finding('≤ 3.0 ×, and below SDK v1', 2.5, sdk), finding('≤ 3.0 ×, and below SDK v1', 1.5, sdk)]
+  const findings = [
+    finding('≥ 0.85 of it', 0.85),
+    finding('≥ 0.85 of it', 0.84),
+    finding('≤ 3.0 ×, and below SDK v1', 2.5, sdk),
+    finding('≤ 3.0 ×, and below SDK v1', 1.5, sdk)
+  ]
   t.strictSame(findings.map(verdictOf), ['met', 'NOT MET', 'NOT MET', 'met'])
   t.equal(summary([...findings, { what: 'more', ours: spreadOf([1]), limit: '-', peers: [] }]), '2 of 4 goals met')
   t.match(table(findings).split('\n')[3], /^\| ≥ 0.85 of it +\| ≥ 0.85 of it +\| 0.84 +\| - +\| - +\| NOT MET \|$/)
 
   t.test('a goal is unclear when the rounds lie on both sides of it', async t => {
     const rounds = (goal: string, ...values: number[]): Finding => ({ ...finding(goal, 0), ours: spreadOf(values) })
-    const findings = [rounds('≥ 0.85 of it', 0.84, 0.9, 0.95), rounds('≤ 4 KiB', 3, 3, 5), rounds('≤ 4 KiB', 5, 6), rounds('≥ 0.85 of it', 0.85, 0.9)]
+    const findings = [
+      rounds('≥ 0.85 of it', 0.84, 0.9, 0.95),
+      rounds('≤ 4 KiB', 3, 3, 5),
+      rounds('≤ 4 KiB', 5, 6),
+      rounds('≥ 0.85 of it', 0.85, 0.9)
+    ]
     t.strictSame(findings.map(verdictOf), ['unclear', 'unclear', 'NOT MET', 'met'])
     t.equal(summary(findings), '1 of 4 goals met, 2 unclear')
   })
 
   t.test('every goal of a question can be judged', async t => {
-    const files = readdirSync(join(ROOT, 'bench/questions'), { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
+    const files = readdirSync(join(ROOT, 'bench/questions'), { recursive: true, encoding: 'utf8' }).filter(file =>
+      file.endsWith('.ts')
+    )
     const sources = files.map(file => readFileSync(join(ROOT, 'bench/questions', file), 'utf8'))
-    const goals = sources.flatMap(text => [...text.matchAll(/(?:goal|arm64|x64)(?:: | = )['`]([^'`]+)/g)].map(([, goal]) => goal as string))
+    const goals = sources.flatMap(text =>
+      [...text.matchAll(/(?:goal|arm64|x64)(?:: | = )['`]([^'`]+)/g)].map(([, goal]) => goal as string)
+    )
     t.ok(goals.length > 10)
     for (const goal of goals) t.doesNotThrow(() => parseGoal(goal), goal)
   })
 })
 
 t.test('results are put into their place, and those in the README are those of results.json', async t => {
-  const page = withResults('before\n<!-- results -->\nold\n<!-- end of results -->\nafter\n', [finding('≥ 1 of it', 2)], 'here')
-  t.match(page, /^before\n<!-- results -->\nhere\.\n\n\| what [^]*1 of 1 goals met\.\n<!-- end of results -->\nafter\n$/)
+  const page = withResults(
+    'before\n<!-- results -->\nold\n<!-- end of results -->\nafter\n',
+    [finding('≥ 1 of it', 2)],
+    'here'
+  )
+  t.match(
+    page,
+    /^before\n<!-- results -->\nhere\.\n\n\| what [^]*1 of 1 goals met\.\n<!-- end of results -->\nafter\n$/
+  )
   t.notMatch(page, 'old')
-  const { where, findings } = JSON.parse(readFileSync(join(ROOT, 'bench/results.json'), 'utf8')) as { where: string, findings: Finding[] }
+  const { where, findings } = JSON.parse(readFileSync(join(ROOT, 'bench/results.json'), 'utf8')) as {
+    where: string
+    findings: Finding[]
+  }
   const readme = readFileSync(join(ROOT, 'bench/README.md'), 'utf8')
   t.equal(withResults(readme, findings, where), readme)
 })
 
 t.test('CPU time grows with work, that of children too, and not with waiting', linux, async t => {
-  const burn = 'process.stdin.on("data", () => { const start = process.cpuUsage(); while (process.cpuUsage(start).user + process.cpuUsage(start).system < 150_000); console.log("done") })'
+  const burn =
+    'process.stdin.on("data", () => { const start = process.cpuUsage(); while (process.cpuUsage(start).user + process.cpuUsage(start).system < 150_000); console.log("done") })'
   const shell = spawn('sh', ['-c', `"${process.execPath}" -e '${burn}'; exit 0`])
   t.teardown(() => { shell.stdin.end() })
   const pid = shell.pid as number
@@ -140,12 +194,17 @@ t.test('the limits and Patchbay answer the same questions', linux, async t => {
   })
 
   t.test('with 100 KiB', async t => {
-    for (const running of [gateway, fastify]) t.ok(await answered(running, overHttp(patchbay, { ...modern, ask: echo(100 * 1024) })) >= CALLS)
+    for (const running of [gateway, fastify]) {
+      t.ok((await answered(running, overHttp(patchbay, { ...modern, ask: echo(100 * 1024) }))) >= CALLS)
+    }
   })
 
   t.test('a page has as many tools as it may', async t => {
     t.ok(await answered(gateway, overHttp(patchbay, { ...modern, ask: listTools(100) })) >= CALLS)
-    await t.rejects(answered(gateway, overHttp(patchbay, { ...modern, ask: listTools(101) })), /there are 100 tools on a page, and not 101/)
+    await t.rejects(
+      answered(gateway, overHttp(patchbay, { ...modern, ask: listTools(101) })),
+      /there are 100 tools on a page, and not 101/
+    )
   })
 
   t.test('sessions are opened and ended', async t => {
@@ -156,23 +215,36 @@ t.test('the limits and Patchbay answer the same questions', linux, async t => {
   })
 })
 
-t.test('events and answers are timed, at one node and at two, and commands to Redis counted', { skip: linux.skip || withRedisServer.skip }, async t => {
-  await withCluster(async cluster => {
-    const { first, second, alone } = cluster
-    const [local, shared] = [await LiveSession.open(alone.port), await LiveSession.open(first.port)]
-    const ticks = { events: 30, every: 2 }
-    t.ok(await eventDelay(local, alone.port, alone.port, ticks) > 0)
-    t.ok(await eventDelay(shared, first.port, first.port, ticks) > 0)
-    t.ok(await eventDelay(shared, first.port, second.port, ticks) > 0, 'read at another node')
-    t.ok(await answerDelayAt(shared, first.port, second.port, 5) > 0, 'answered at another node')
-    await local.end(alone.port)
-    await shared.end(second.port)
-    const counts = await commandCounts(cluster, { rounds: 1, peers: false, say: () => {}, complain: line => t.fail(line) })
-    const goals = counts.filter(({ goal }) => goal !== undefined)
-    t.equal(goals.length, 4)
-    t.strictSame(goals.map(verdictOf), goals.map(() => 'met'), JSON.stringify(goals))
-  })
-})
+t.test(
+  'events and answers are timed, at one node and at two, and commands to Redis counted',
+  { skip: linux.skip || withRedisServer.skip },
+  async t => {
+    await withCluster(async cluster => {
+      const { first, second, alone } = cluster
+      const [local, shared] = [await LiveSession.open(alone.port), await LiveSession.open(first.port)]
+      const ticks = { events: 30, every: 2 }
+      t.ok((await eventDelay(local, alone.port, alone.port, ticks)) > 0)
+      t.ok((await eventDelay(shared, first.port, first.port, ticks)) > 0)
+      t.ok((await eventDelay(shared, first.port, second.port, ticks)) > 0, 'read at another node')
+      t.ok((await answerDelayAt(shared, first.port, second.port, 5)) > 0, 'answered at another node')
+      await local.end(alone.port)
+      await shared.end(second.port)
+      const counts = await commandCounts(cluster, {
+        rounds: 1,
+        peers: false,
+        say: () => {},
+        complain: line => t.fail(line)
+      })
+      const goals = counts.filter(({ goal }) => goal !== undefined)
+      t.equal(goals.length, 4)
+      t.strictSame(
+        goals.map(verdictOf),
+        goals.map(() => 'met'),
+        JSON.stringify(goals)
+      )
+    })
+  }
+)
 
 t.test('a wrong answer is noticed, first or later', linux, async t => {
   const right = { jsonrpc: '2.0', id: 100, result: { content: [{ type: 'text', text: 'y'.repeat(32) }] } }

@@ -3,7 +3,17 @@ import type ts from 'typescript'
 import { importsOf, type Rule } from './structure.js'
 
 /** The folders inside `protocol`, lowest first. A folder imports those on lower floors, types included. */
-const FLOORS = [['wire'], ['nodes'], ['schema', 'store'], ['revisions', 'http'], ['peer'], ['questions'], ['dispatch'], ['definitions', 'sessions'], ['watch']]
+const FLOORS = [
+  ['wire'],
+  ['nodes'],
+  ['schema', 'store'],
+  ['revisions', 'http'],
+  ['peer'],
+  ['questions'],
+  ['dispatch'],
+  ['definitions', 'sessions'],
+  ['watch']
+]
 
 export const followsFloors: Rule = source => importsOf(source)
   .filter(({ specifier }) => !mayImport(source.fileName, resolve(source.fileName, specifier)))
@@ -13,7 +23,12 @@ export const followsFloors: Rule = source => importsOf(source)
 export function importCircles (sources: ts.SourceFile[]): string[] {
   const names = new Set(sources.map(source => source.fileName))
   const found = (path: string): string => names.has(`${path}x`) ? `${path}x` : path
-  const graph = new Map(sources.map(source => [source.fileName, importsOf(source).map(({ specifier }) => found(resolve(source.fileName, specifier)))]))
+  const graph = new Map(
+    sources.map(source => [
+      source.fileName,
+      importsOf(source).map(({ specifier }) => found(resolve(source.fileName, specifier)))
+    ])
+  )
   const done = new Set<string>()
   const circles: string[] = []
   const visit = (file: string, path: string[]): void => {

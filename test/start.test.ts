@@ -23,30 +23,54 @@ const HOOKS = `
   }`
 
 /** Runs the command as it is shipped, and gives which files were loaded until it had ended. */
-async function filesOf (t: Test, args: string[], talk?: (launched: Launched) => Promise<void>, plugin = ''): Promise<string[]> {
+async function filesOf (
+  t: Test,
+  args: string[],
+  talk?: (launched: Launched) => Promise<void>,
+  plugin = ''
+): Promise<string[]> {
   const path = await folder(t, { 'witness.mjs': WITNESS, 'hooks.mjs': HOOKS, 'plugin.mjs': plugin, loaded: '' })
   const witnessed = ['--import', pathToFileURL(join(path, 'witness.mjs')).href, SHIPPED, ...args]
-  const launched = new Launched(spawn(process.execPath, witnessed, { cwd: path, env: { PATH: process.env['PATH'], XDG_DATA_HOME: path } }))
+  const launched = new Launched(
+    spawn(process.execPath, witnessed, { cwd: path, env: { PATH: process.env['PATH'], XDG_DATA_HOME: path } })
+  )
   t.teardown(() => launched.kill('SIGKILL'))
   await talk?.(launched)
   launched.end()
   const { code, stderr } = await launched.exit()
   t.equal(code, 0, stderr)
-  const lines = readFileSync(join(path, 'loaded'), 'utf8').split('\n').filter(line => line !== '')
-  return [...new Set(lines.map(line => line.startsWith('file:') ? fileURLToPath(line) : line))].filter(file => !file.startsWith(path))
+  const lines = readFileSync(join(path, 'loaded'), 'utf8')
+    .split('\n')
+    .filter(line => line !== '')
+  return [...new Set(lines.map(line => (line.startsWith('file:') ? fileURLToPath(line) : line)))].filter(
+    file => !file.startsWith(path)
+  )
 }
 
 /** The packages that files belong to, besides our own. */
-const packagesOf = (files: string[]): string[] => [...new Set(files.flatMap(file => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []))].sort()
+const packagesOf = (files: string[]): string[] =>
+  [...new Set(files.flatMap(file => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []))].sort()
 
 t.test('a launch over stdio loads a handful of files, and nothing of what it does not use', async t => {
   const files = await filesOf(t, ['--stdio'], async launched => {
-    launched.send(initialize, { id: 2, method: 'tools/list' }, toolCall(3, 'calculate', { operation: 'add', a: 1, b: 2 }))
-    t.match([await launched.next(), await launched.next(), await launched.next()], [{ id: 'hello' }, { id: 2, result: { tools: Array } }, { id: 3, result: { structuredContent: { result: 3 } } }])
+    launched.send(
+      initialize,
+      { id: 2, method: 'tools/list' },
+      toolCall(3, 'calculate', { operation: 'add', a: 1, b: 2 })
+    )
+    t.match(
+      [await launched.next(), await launched.next(), await launched.next()],
+      [{ id: 'hello' }, { id: 2, result: { tools: Array } }, { id: 3, result: { structuredContent: { result: 3 } } }]
+    )
   })
   t.strictSame(packagesOf(files), [], 'no package that is not bundled')
   t.ok(files.some(file => file.endsWith('.node')), 'SQLite, so a data file was opened')
-  t.notOk(files.some(file => /[\\/]late[\\/]|http-server|access-token|results-page|file-type|console/.test(relative(dirname(SHIPPED), file))), `no HTTP, console, WebSocket, tokens, pages or file types: ${files.join(' ')}`)
+  t.notOk(
+    files.some(file =>
+      /[\\/]late[\\/]|http-server|access-token|results-page|file-type|console/.test(relative(dirname(SHIPPED), file))
+    ),
+    `no HTTP, console, WebSocket, tokens, pages or file types: ${files.join(' ')}`
+  )
   t.ok(files.length <= 24, `${files.length} files: ${files.join(' ')}`)
 })
 
@@ -68,13 +92,27 @@ const ROUTE = `
   })`
 
 t.test('modules that are loaded late are there when they are used: route schemas, requests of a plugin', async t => {
-  const files = await filesOf(t, ['--stdio', '--port', '0', '--ephemeral', '--plugin', 'plugin.mjs'], async launched => {
-    const url = `${await launched.url()}/twice`
-    const post = async (headers: Record<string, string>, n: unknown) => await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify({ n }) })
-    t.strictSame(await (await post({ 'x-number': '3' }, 4)).json(), { n: 224 }, 'what the schema does not name is left out')
-    t.match(await (await post({ 'x-number': '3' }, 'four')).text(), 'body/n must be integer')
-    t.match(await (await post({}, 4)).text(), 'x-number')
-  }, ROUTE)
+  const files = await filesOf(
+    t,
+    ['--stdio', '--port', '0', '--ephemeral', '--plugin', 'plugin.mjs'],
+    async launched => {
+      const url = `${await launched.url()}/twice`
+      const post = async (headers: Record<string, string>, n: unknown) =>
+        await fetch(url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify({ n })
+        })
+      t.strictSame(
+        await (await post({ 'x-number': '3' }, 4)).json(),
+        { n: 224 },
+        'what the schema does not name is left out'
+      )
+      t.match(await (await post({ 'x-number': '3' }, 'four')).text(), 'body/n must be integer')
+      t.match(await (await post({}, 4)).text(), 'x-number')
+    },
+    ROUTE
+  )
   t.equal(files.filter(file => /[\\/]late[\\/]/.test(file)).length, 3)
 })
 

@@ -1,11 +1,34 @@
 import t from 'tap'
 import { followsFloors, importCircles } from './import-graph.js'
-import { avoids, beginsCommentsPlainly, dialsOnly, followsLayers, hasShortFunctions, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, makesNoWireError, namesNoRevision, parse, sources, type Rule } from './structure.js'
+import {
+  avoids,
+  beginsCommentsPlainly,
+  dialsOnly,
+  followsLayers,
+  hasShortFunctions,
+  importsOf,
+  isAtMost,
+  keepsPluginsApart,
+  keepsProtocolPure,
+  makesNoWireError,
+  namesNoRevision,
+  parse,
+  sources,
+  type Rule
+} from './structure.js'
 
 const shipped = sources()
 const read = sources(path => !path.startsWith('test/') || path.startsWith('test/support/'))
 
-const rules: Record<string, { rule: Rule, among?: typeof shipped, except?: RegExp, wrong: [path: string, text: string, offence: string][], right: [path: string, text: string][] }> = {
+interface Tried {
+  rule: Rule
+  among?: typeof shipped
+  except?: RegExp
+  wrong: [path: string, text: string, offence: string][]
+  right: [path: string, text: string][]
+}
+
+const rules: Record<string, Tried> = {
   'a folder imports only the folders below it': {
     rule: followsLayers,
     wrong: [
@@ -153,7 +176,16 @@ const rules: Record<string, { rule: Rule, among?: typeof shipped, except?: RegEx
 
 t.test('the rules have files to look at', async t => {
   const paths = shipped.map(source => source.fileName)
-  for (const path of ['app.ts', 'cli.ts', 'protocol/wire/errors.ts', 'plugins/core/mcp.ts', 'console/main.tsx', 'console/login/credential.ts']) t.ok(paths.includes(path), path)
+  for (const path of [
+    'app.ts',
+    'cli.ts',
+    'protocol/wire/errors.ts',
+    'plugins/core/mcp.ts',
+    'console/main.tsx',
+    'console/login/credential.ts'
+  ]) {
+    t.ok(paths.includes(path), path)
+  }
   t.ok(shipped.some(source => importsOf(source).length > 0))
 })
 
@@ -174,10 +206,25 @@ t.test('no import is part of a circle, types included', async t => {
 })
 
 t.test('no import is part of a circle: the rule finds each one', async t => {
-  const circlesOf = (files: Record<string, string>): string[] => importCircles(Object.entries(files).map(([path, text]) => parse(path, text)))
-  t.strictSame(circlesOf({ 'a.ts': 'import b from "./b.js"', 'b.ts': 'import type { A } from "./a.js"' }), ['a.ts -> b.ts -> a.ts'])
-  t.strictSame(circlesOf({ 'a.ts': 'import "./x/b.js"', 'x/b.ts': 'export * from "./c.js"', 'x/c.ts': 'let x: import("../x/b.js").X' }), ['x/b.ts -> x/c.ts -> x/b.ts'])
+  const circlesOf = (files: Record<string, string>): string[] =>
+    importCircles(Object.entries(files).map(([path, text]) => parse(path, text)))
+  t.strictSame(circlesOf({ 'a.ts': 'import b from "./b.js"', 'b.ts': 'import type { A } from "./a.js"' }), [
+    'a.ts -> b.ts -> a.ts'
+  ])
+  t.strictSame(
+    circlesOf({
+      'a.ts': 'import "./x/b.js"',
+      'x/b.ts': 'export * from "./c.js"',
+      'x/c.ts': 'let x: import("../x/b.js").X'
+    }),
+    ['x/b.ts -> x/c.ts -> x/b.ts']
+  )
   t.strictSame(circlesOf({ 'a.ts': 'import "./a.js"' }), ['a.ts -> a.ts'])
-  t.strictSame(circlesOf({ 'console/a.tsx': 'import "./b.js"', 'console/b.ts': 'import "./a.js"' }), ['console/a.tsx -> console/b.ts -> console/a.tsx'])
-  t.strictSame(circlesOf({ 'a.ts': 'import "./b.js"; import "./c.js"', 'b.ts': 'import "./c.js"', 'c.ts': 'import "node:fs"' }), [])
+  t.strictSame(circlesOf({ 'console/a.tsx': 'import "./b.js"', 'console/b.ts': 'import "./a.js"' }), [
+    'console/a.tsx -> console/b.ts -> console/a.tsx'
+  ])
+  t.strictSame(
+    circlesOf({ 'a.ts': 'import "./b.js"; import "./c.js"', 'b.ts': 'import "./c.js"', 'c.ts': 'import "node:fs"' }),
+    []
+  )
 })

@@ -33,7 +33,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 const ships = (path: string): boolean => !/^(test|bench)\//.test(path)
 
-/** Every wanted file as the compiler finds them: those of the gateway, and those of the console. By default these are the files that ship. */
+/**
+ * Every wanted file as the compiler finds them: those of the gateway, and those of the console. By default these are
+ * the files that ship.
+ */
 export function sources (isWanted = ships): ts.SourceFile[] {
   return pathsOf(isWanted).map(path => parse(path, ts.sys.readFile(`${ROOT}${path}`) ?? ''))
 }
@@ -60,24 +63,46 @@ const isShared = (path: string, { typeOnly, specifier }: Pick<Import, 'typeOnly'
   (path === 'console/client/contract.ts' && specifier === '../../protocol/revisions/newest.js')
 
 /** Of the transports, upstreams use those that dial. */
-export const dialsOnly: Rule = source => offences(source, ({ from, to, specifier }) =>
-  from === 'upstreams' && to === 'transports' && !posix.join(posix.dirname(source.fileName), specifier).startsWith('transports/client/'))
+export const dialsOnly: Rule = source =>
+  offences(
+    source,
+    ({ from, to, specifier }) =>
+      from === 'upstreams' &&
+      to === 'transports' &&
+      !posix.join(posix.dirname(source.fileName), specifier).startsWith('transports/client/')
+  )
 
-/** The parts of a plugin lie in a folder of its name: `auth.ts` may import `auth/authenticator.ts`, and the parts import each other. */
-export const keepsPluginsApart: Rule = source => offences(source, ({ from, to, typeOnly, specifier }) =>
-  from === 'plugins' && to === 'plugins' && !typeOnly && !specifier.startsWith(`./${posix.basename(source.fileName, '.ts')}/`) && !isPartOfSame(source.fileName, specifier))
+/**
+ * The parts of a plugin lie in a folder of its name: `auth.ts` may import `auth/authenticator.ts`, and the parts import
+ * each other.
+ */
+export const keepsPluginsApart: Rule = source =>
+  offences(
+    source,
+    ({ from, to, typeOnly, specifier }) =>
+      from === 'plugins' &&
+      to === 'plugins' &&
+      !typeOnly &&
+      !specifier.startsWith(`./${posix.basename(source.fileName, '.ts')}/`) &&
+      !isPartOfSame(source.fileName, specifier)
+  )
 
 /** True inside of `plugins/AREA/PLUGIN/`. */
-const isPartOfSame = (path: string, specifier: string): boolean => path.split('/').length > 3 && /^\.\/[^/]+$/.test(specifier)
+const isPartOfSame = (path: string, specifier: string): boolean =>
+  path.split('/').length > 3 && /^\.\/[^/]+$/.test(specifier)
 
 export const keepsProtocolPure: Rule = source => offences(source, ({ from, to, specifier }) =>
   from === 'protocol' && to === 'package' && !/^(node:|(ajv|@sinclair\/typebox)(\/|$))/.test(specifier))
 
 /** Forbids a global, and the module of that name. */
-export const avoids = (name: string): Rule => source => [
-  ...nodes(source).filter(node => ts.isIdentifier(node) && node.text === name && !isName(node)).map(node => `${at(source, node)} uses ${name}`),
-  ...offences(source, ({ specifier }) => specifier.replace('node:', '') === name)
-]
+export const avoids =
+  (name: string): Rule =>
+    source => [
+      ...nodes(source)
+        .filter(node => ts.isIdentifier(node) && node.text === name && !isName(node))
+        .map(node => `${at(source, node)} uses ${name}`),
+      ...offences(source, ({ specifier }) => specifier.replace('node:', '') === name)
+    ]
 
 /** Errors that cross the wire are made by the entries of a table, which docs/errors.md lists. */
 export const makesNoWireError: Rule = source => nodes(source)
@@ -100,16 +125,23 @@ const RIDDLE = /^\s*(?:\/\*\*?|\*|\/\/)\s*(What|Those|Whether|The same)\b/
 /** A comment begins with a verb or with the noun of the thing it stands before. */
 export const beginsCommentsPlainly: Rule = source => source.text.split('\n').flatMap((line, index, lines) => {
   const [, word] = RIDDLE.exec(line) ?? []
-  const goesOn = /^\s*(?:\/\/|\*(?!\/))|^\s*\/\*\*? ./.test(lines[index - 1] ?? '') && !/\*\/\s*$/.test(lines[index - 1] ?? '')
+  const goesOn =
+    /^\s*(?:\/\/|\*(?!\/))|^\s*\/\*\*? ./.test(lines[index - 1] ?? '') && !/\*\/\s*$/.test(lines[index - 1] ?? '')
   return word === undefined || goesOn ? [] : [`${source.fileName}:${index + 1} begins a comment with ${word}`]
 })
 
 /** Counts a function with its signature, and what is inside of it. */
-export const hasShortFunctions = (lines: number): Rule => source => nodes(source)
-  .filter(node => ts.isFunctionLike(node) && 'body' in node && node.body !== undefined && lengthOf(source, node) > lines)
-  .map(node => `${at(source, node)} is a function of ${lengthOf(source, node)} lines`)
+export const hasShortFunctions =
+  (lines: number): Rule =>
+    source =>
+      nodes(source)
+        .filter(
+          node => ts.isFunctionLike(node) && 'body' in node && node.body !== undefined && lengthOf(source, node) > lines
+        )
+        .map(node => `${at(source, node)} is a function of ${lengthOf(source, node)} lines`)
 
-const lengthOf = (source: ts.SourceFile, node: ts.Node): number => source.getLineAndCharacterOfPosition(node.end).line + 2 - lineOf(source, node)
+const lengthOf = (source: ts.SourceFile, node: ts.Node): number =>
+  source.getLineAndCharacterOfPosition(node.end).line + 2 - lineOf(source, node)
 
 export function importsOf (source: ts.SourceFile): Import[] {
   return nodes(source).flatMap(node => {
@@ -129,7 +161,11 @@ function offences (source: ts.SourceFile, isWrong: (edge: Edge) => boolean): str
 
 function edgeOf (path: string, found: Import): Edge {
   const isOurs = found.specifier.startsWith('.')
-  return { ...found, from: placeOf(path), to: isOurs ? placeOf(posix.join(posix.dirname(path), found.specifier)) : 'package' }
+  return {
+    ...found,
+    from: placeOf(path),
+    to: isOurs ? placeOf(posix.join(posix.dirname(path), found.specifier)) : 'package'
+  }
 }
 
 function mayImport (from: string, to: string): boolean {

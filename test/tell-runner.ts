@@ -3,11 +3,14 @@ import { connect } from 'node:net'
 import t from 'tap'
 
 /** A line of JSON for the runner: the files of a part, or a test of a file that begins or has ended. */
-type Line = { files: string[] } | { begun: string, file: string } | { ended: string, file: string, ms: number, cpu: number, isLast: boolean }
+type Line =
+  | { files: string[] }
+  | { begun: string, file: string }
+  | { ended: string, file: string, ms: number, cpu: number, isLast: boolean }
 
 /**
- * Tells the runner which files this part has, and which of them runs. Nothing is told when no runner listens. Call it before the test files are
- * loaded.
+ * Tells the runner which files this part has, and which of them runs. Nothing is told when no runner listens. Call it
+ * before the test files are loaded.
  */
 export function tellRunner (files: string[], path = process.env['TEST_PROGRESS']): void {
   if (path === undefined) return
@@ -39,7 +42,10 @@ export function tellRunner (files: string[], path = process.env['TEST_PROGRESS']
   tell({ files })
 }
 
-/** The time of the processor in milliseconds that this process has used, on Linux with those that it started and that have ended. */
+/**
+ * The time of the processor in milliseconds that this process has used, on Linux with those that it started and that
+ * have ended.
+ */
 function cpuTime (): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000 + (process.platform === 'linux' ? childrenTime() : 0)
@@ -47,7 +53,11 @@ function cpuTime (): number {
 
 /** By proc(5), in ticks of 10 ms: `cutime` and `cstime` follow the name, which is in parentheses, after 13 fields. */
 function childrenTime (): number {
-  const [user = 0, system = 0] = readFileSync('/proc/self/stat', 'utf8').replace(/^.*\) /s, '').split(' ').slice(13, 15).map(Number)
+  const [user = 0, system = 0] = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+    .slice(13, 15)
+    .map(Number)
   return 10 * (user + system)
 }
 
@@ -62,7 +72,10 @@ function noticeTests (onTest: (test: object, file: string) => void): void {
   t.test = Object.assign(noticing, test) as unknown as typeof test
 }
 
-/** The file that is being loaded: what it shares with others may add its tests. One that waited for a test adds the next ones later. */
+/**
+ * The file that is being loaded: what it shares with others may add its tests. One that waited for a test adds the next
+ * ones later.
+ */
 let loading: string | undefined
 
 /** Says which file adds tests from now on, until the next call. */

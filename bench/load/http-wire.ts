@@ -37,9 +37,26 @@ export class HttpWire implements Wire {
   frame (message: Message): Buffer {
     const body = Buffer.from(JSON.stringify(message))
     const { method, params: { name } = {} } = message
-    const modern = { 'MCP-Protocol-Version': this.#era, 'Mcp-Method': method, ...(typeof name === 'string' ? { 'Mcp-Name': name } : {}) }
-    const legacy = method === 'initialize' ? {} : { 'MCP-Protocol-Version': this.#era, ...(this.session === undefined ? {} : { 'Mcp-Session-Id': this.session }) }
-    return Buffer.concat([this.#head('POST', { 'Content-Type': 'application/json', 'Content-Length': String(body.length), ...(this.#era === LEGACY ? legacy : modern) }), body])
+    const modern = {
+      'MCP-Protocol-Version': this.#era,
+      'Mcp-Method': method,
+      ...(typeof name === 'string' ? { 'Mcp-Name': name } : {})
+    }
+    const legacy =
+      method === 'initialize'
+        ? {}
+        : {
+            'MCP-Protocol-Version': this.#era,
+            ...(this.session === undefined ? {} : { 'Mcp-Session-Id': this.session })
+          }
+    return Buffer.concat([
+      this.#head('POST', {
+        'Content-Type': 'application/json',
+        'Content-Length': String(body.length),
+        ...(this.#era === LEGACY ? legacy : modern)
+      }),
+      body
+    ])
   }
 
   /** The request that ends a session. */
@@ -58,7 +75,9 @@ export class HttpWire implements Wire {
   /** Opens the stream of a session; done when its head is here. It cannot be used for anything else afterwards. */
   async listen (session: string): Promise<void> {
     this.#socket.removeAllListeners('data')
-    this.write(this.#head('GET', { Accept: 'text/event-stream', 'MCP-Protocol-Version': this.#era, 'Mcp-Session-Id': session }))
+    this.write(
+      this.#head('GET', { Accept: 'text/event-stream', 'MCP-Protocol-Version': this.#era, 'Mcp-Session-Id': session })
+    )
     const [chunk] = await once(this.#socket, 'data') as [Buffer]
     if (statusOf(chunk) !== 200) throw new Error(`no stream: ${chunk.toString('latin1', 0, 300)}`)
     this.#socket.on('data', () => {})
@@ -71,7 +90,12 @@ export class HttpWire implements Wire {
 
   #head (method: string, headers: Record<string, string>): Buffer {
     const all = { Host: `127.0.0.1:${this.#port}`, Accept: 'application/json, text/event-stream', ...headers }
-    return Buffer.from(`${method} /mcp HTTP/1.1\r\n${Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`, 'latin1')
+    return Buffer.from(
+      `${method} /mcp HTTP/1.1\r\n${Object.entries(all)
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join('')}\r\n`,
+      'latin1'
+    )
   }
 
   #take (chunk: Buffer): void {
@@ -101,6 +125,8 @@ export class HttpWire implements Wire {
     if (end === -1) return
     const head = start.toString('latin1', 0, end)
     this.#body = end + 4
-    this.#length = /\r\ntransfer-encoding: *chunked/i.test(head) ? Infinity : this.#body + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+    this.#length = /\r\ntransfer-encoding: *chunked/i.test(head)
+      ? Infinity
+      : this.#body + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
   }
 }

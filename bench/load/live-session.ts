@@ -18,7 +18,10 @@ export class LiveSession {
 
   static async open (port: number): Promise<LiveSession> {
     const session = new LiveSession()
-    const reply = await session.#send(port, 'POST', { ...INITIALIZE, params: { ...INITIALIZE.params, capabilities: { elicitation: {} } } })
+    const reply = await session.#send(port, 'POST', {
+      ...INITIALIZE,
+      params: { ...INITIALIZE.params, capabilities: { elicitation: {} } }
+    })
     session.#id = String(reply.headers['mcp-session-id'])
     await textOf(reply)
     await session.post(port, INITIALIZED)
@@ -45,12 +48,22 @@ export class LiveSession {
     this.#agent.destroy()
   }
 
-  async #send (port: number, method: string, message: object | undefined, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+  async #send (
+    port: number,
+    method: string,
+    message: object | undefined,
+    headers: Record<string, string> = {}
+  ): Promise<IncomingMessage> {
     const session = this.#id === undefined ? {} : { 'mcp-session-id': this.#id, 'mcp-protocol-version': LEGACY }
-    const all = { accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream', 'content-type': 'application/json', ...session, ...headers }
+    const all = {
+      accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...session,
+      ...headers
+    }
     const sent = request({ port, host: '127.0.0.1', path: '/mcp', method, headers: all, agent: this.#agent })
     sent.end(message === undefined ? undefined : JSON.stringify(message))
-    const [reply] = await once(sent, 'response') as [IncomingMessage]
+    const [reply] = (await once(sent, 'response')) as [IncomingMessage]
     if ((reply.statusCode ?? 500) >= 300) throw new Error(`refused: ${reply.statusCode} ${await textOf(reply)}`)
     return reply
   }

@@ -23,7 +23,9 @@ export class Load {
   static async begin (wires: Wire[], era: Era, asked: Ask, inFlight: number, { shared = false } = {}): Promise<Load> {
     const load = new Load(wires)
     for (const wire of wires) asked.check(await askOnce(wire, message(era, 100, asked.method, asked.params)))
-    for (const [index, wire] of wires.entries()) load.#drive(wire, era, asked, inFlight, shared ? 100_000 + 1_000 * index : 100)
+    for (const [index, wire] of wires.entries()) {
+      load.#drive(wire, era, asked, inFlight, shared ? 100_000 + 1_000 * index : 100)
+    }
     return load
   }
 

@@ -23,7 +23,11 @@ export function message (era: Era, id: number, method: string, params: Record<st
   return { jsonrpc: '2.0', id, method, params: era === MODERN ? { ...params, _meta: META } : params }
 }
 
-export const INITIALIZE = message(LEGACY, 1, 'initialize', { protocolVersion: LEGACY, capabilities: {}, clientInfo: CLIENT })
+export const INITIALIZE = message(LEGACY, 1, 'initialize', {
+  protocolVersion: LEGACY,
+  capabilities: {},
+  clientInfo: CLIENT
+})
 export const INITIALIZED: Message = { jsonrpc: '2.0', method: 'notifications/initialized' }
 
 /** The first thing that a client says. */
@@ -36,7 +40,9 @@ export function echo (bytes: number, name = 'echo'): Ask {
     params: { name, arguments: { text } },
     check: ({ content, isError }) => {
       const [block] = content as Array<{ text: string }>
-      if (isError === true || block?.text !== text) throw new Error(`echo said ${JSON.stringify(content).slice(0, 200)}`)
+      if (isError === true || block?.text !== text) {
+        throw new Error(`echo said ${JSON.stringify(content).slice(0, 200)}`)
+      }
     }
   }
 }
@@ -44,7 +50,10 @@ export function echo (bytes: number, name = 'echo'): Ask {
 /** An echo whose reply is a stream: so much progress is reported before it. */
 export function progress (events: number): Ask {
   const { params, ...rest } = echo(32, 'bench_stream')
-  return { ...rest, params: { ...params, arguments: { ...params['arguments'] as object, events }, _meta: { progressToken: 'bench' } } }
+  return {
+    ...rest,
+    params: { ...params, arguments: { ...(params['arguments'] as object), events }, _meta: { progressToken: 'bench' } }
+  }
 }
 
 export function listTools (atLeast: number): Ask {
@@ -60,7 +69,11 @@ export function listTools (atLeast: number): Ask {
 
 /** The result in an answer to that request. Throws when there is none. */
 export function resultOf (text: string, ids: number[]): Record<string, unknown> {
-  const { id, result, error } = JSON.parse(text) as { id?: number, result?: Record<string, unknown>, error?: { message: string } }
+  const { id, result, error } = JSON.parse(text) as {
+    id?: number
+    result?: Record<string, unknown>
+    error?: { message: string }
+  }
   if (error !== undefined || result === undefined) throw new Error(`refused: ${text.slice(0, 300)}`)
   if (!ids.includes(id as number)) throw new Error(`the answer is for ${id}, which was not asked`)
   return result

@@ -26,19 +26,29 @@ export async function openSessions (port: number, count: number, { confirm = fal
 export async function endSessions (port: number, sessions: string[]): Promise<void> {
   await eachOf(sessions.length, async () => {
     const wire = await HttpWire.open(port, LEGACY)
-    return { work: async index => { await exchange(wire, wire.farewell(sessions[index] as string)) }, done: () => wire.close() }
+    return {
+      work: async index => {
+        await exchange(wire, wire.farewell(sessions[index] as string))
+      },
+      done: () => wire.close()
+    }
   })
 }
 
 /** Does something so many times, by several who each do one after the other. */
-export async function eachOf (count: number, hire: () => Promise<{ work: (index: number) => Promise<void>, done?: () => void }>): Promise<void> {
+export async function eachOf (
+  count: number,
+  hire: () => Promise<{ work: (index: number) => Promise<void>, done?: () => void }>
+): Promise<void> {
   let next = 0
-  await Promise.all(Array.from({ length: Math.min(WIDTH, count) }, async () => {
-    const { work, done } = await hire()
-    try {
-      while (next < count) await work(next++)
-    } finally {
-      done?.()
-    }
-  }))
+  await Promise.all(
+    Array.from({ length: Math.min(WIDTH, count) }, async () => {
+      const { work, done } = await hire()
+      try {
+        while (next < count) await work(next++)
+      } finally {
+        done?.()
+      }
+    })
+  )
 }

@@ -17,16 +17,31 @@ export function overHttp (server: Server, { era, ask, connections = 32, env = {}
   return {
     server,
     start: async () => await ServerProcess.listen(server, env),
-    open: async ({ port }) => await Load.begin(await many(connections, async () => await ready(await HttpWire.open(port, era), era)), era, ask, 1)
+    open: async ({ port }) =>
+      await Load.begin(
+        await many(connections, async () => await ready(await HttpWire.open(port, era), era)),
+        era,
+        ask,
+        1
+      )
   }
 }
 
 /** A server that is asked over WebSockets. */
-export function overWebSocket (server: Server, { era, ask, sockets = 32, inFlight = 8 }: { era: Era, ask: Ask, sockets?: number, inFlight?: number }): Runner {
+export function overWebSocket (
+  server: Server,
+  { era, ask, sockets = 32, inFlight = 8 }: { era: Era, ask: Ask, sockets?: number, inFlight?: number }
+): Runner {
   return {
     server,
     start: async () => await ServerProcess.listen(server),
-    open: async ({ port }) => await Load.begin(await many(sockets, async () => await ready(await WebSocketWire.open(port), era)), era, ask, inFlight)
+    open: async ({ port }) =>
+      await Load.begin(
+        await many(sockets, async () => await ready(await WebSocketWire.open(port), era)),
+        era,
+        ask,
+        inFlight
+      )
   }
 }
 

@@ -30,7 +30,9 @@ export class WebSocketWire implements Wire {
     socket.write(`GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
       `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`)
     const [head] = await once(socket, 'data') as [Buffer]
-    if (!head.toString('latin1', 0, 12).endsWith('101')) throw new Error(`no WebSocket: ${head.toString('latin1', 0, 300)}`)
+    if (!head.toString('latin1', 0, 12).endsWith('101')) {
+      throw new Error(`no WebSocket: ${head.toString('latin1', 0, 300)}`)
+    }
     return new WebSocketWire(socket)
   }
 
@@ -71,7 +73,12 @@ export class WebSocketWire implements Wire {
 
 /** The mask is all zeroes: valid on the wire, and no work for the client. */
 function frame (kind: number, body: Buffer): Buffer {
-  const size = body.length < 126 ? [body.length] : body.length < 65_536 ? [126, body.length >> 8, body.length & 255] : [127, 0, 0, 0, 0, body.length >>> 24, body.length >> 16 & 255, body.length >> 8 & 255, body.length & 255]
+  const size =
+    body.length < 126
+      ? [body.length]
+      : body.length < 65_536
+        ? [126, body.length >> 8, body.length & 255]
+        : [127, 0, 0, 0, 0, body.length >>> 24, (body.length >> 16) & 255, (body.length >> 8) & 255, body.length & 255]
   return Buffer.concat([Buffer.from([kind, MASKED | size[0] as number, ...size.slice(1), 0, 0, 0, 0]), body])
 }
 
@@ -85,6 +92,11 @@ function endOf (bytes: Buffer, at: number): number | undefined {
   if (bytes.length < at + 2) return undefined
   const head = headLength(bytes, at)
   if (bytes.length < at + head) return undefined
-  const size = head === 2 ? bytes[at + 1] as number : head === 4 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2))
+  const size =
+    head === 2
+      ? (bytes[at + 1] as number)
+      : head === 4
+        ? bytes.readUInt16BE(at + 2)
+        : Number(bytes.readBigUInt64BE(at + 2))
   return bytes.length < at + head + size ? undefined : at + head + size
 }

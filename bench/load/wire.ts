@@ -18,7 +18,11 @@ export interface Wire {
 
 const ANSWER_TIMEOUT = 30_000
 
-export const noListeners: Pick<Wire, 'onAnswer' | 'onRead' | 'onCut'> = { onAnswer: () => {}, onRead: () => {}, onCut: () => {} }
+export const noListeners: Pick<Wire, 'onAnswer' | 'onRead' | 'onCut'> = {
+  onAnswer: () => {},
+  onRead: () => {},
+  onCut: () => {}
+}
 
 /** Asks once and waits for the result. */
 export async function ask (wire: Wire, message: Message): Promise<Record<string, unknown>> {

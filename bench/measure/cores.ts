@@ -29,5 +29,7 @@ function twoCores (): string[] {
     return Array.from({ length: last - first + 1 }, (_, index) => String(first + index))
   })
   const [first, second] = cores
-  return first === undefined || second === undefined || spawnSync('taskset', ['--version']).status !== 0 ? [] : [first, second]
+  return first === undefined || second === undefined || spawnSync('taskset', ['--version']).status !== 0
+    ? []
+    : [first, second]
 }

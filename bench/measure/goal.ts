@@ -36,7 +36,9 @@ export function verdictOf ({ goal, ours, peers }: Pick<Finding, 'goal' | 'ours' 
   const others = below === undefined ? [] : peers.filter(({ name }) => below.includes(name))
   const ceiling = Math.min(atMost, ...others.map(({ figure }) => figure.min))
   if (ours.min >= atLeast && ours.max <= ceiling) return 'met'
-  return ours.max < atLeast || ours.min > Math.min(atMost, ...others.map(({ figure }) => figure.max)) ? 'NOT MET' : 'unclear'
+  return ours.max < atLeast || ours.min > Math.min(atMost, ...others.map(({ figure }) => figure.max))
+    ? 'NOT MET'
+    : 'unclear'
 }
 
 /** Something that the benchmarks find out. */

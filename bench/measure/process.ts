@@ -30,7 +30,10 @@ function familyOf (pid: number): number[] {
 
 /** Of all threads, in nanoseconds where the kernel counts them: a thread that waits for a core uses nothing. */
 function ownTime (pid: number): number {
-  return threadsOf(pid).reduce((sum, thread) => sum + Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]) / 1e6, 0)
+  return threadsOf(pid).reduce(
+    (sum, thread) => sum + Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]) / 1e6,
+    0
+  )
 }
 
 /** Of children that have ended. */

@@ -26,7 +26,14 @@ export interface Runner {
   withoutChildren?: true
 }
 
-export interface Race { what: string, goal?: string, limit: Server, ours: Server, peers?: Server[], over: (server: Server) => Runner }
+export interface Race {
+  what: string
+  goal?: string
+  limit: Server
+  ours: Server
+  peers?: Server[]
+  over: (server: Server) => Runner
+}
 
 /** How many calls a server answers in a second of its CPU time, as ratios to the limit. */
 export async function race ({ what, goal, limit, ours, peers = [], over }: Race, setting: Setting): Promise<Finding[]> {
@@ -34,13 +41,18 @@ export async function race ({ what, goal, limit, ours, peers = [], over }: Race,
   const others = otherBuilds(ours, setting)
   const rates = await ratesOf([limit, ours, ...others, ...peers].map(over), setting)
   const base = rates.get(limit) ?? []
-  return [{
-    what,
-    ...(goal === undefined ? {} : { goal }),
-    ours: ratioOf(rates.get(ours) ?? [], base),
-    limit: `${short(median(base))}/s`,
-    peers: peers.flatMap(server => rates.has(server) ? [{ name: server.name, figure: ratioOf(rates.get(server) ?? [], base) }] : [])
-  }, ...comparisons(what, rates, ours, others, '/s')]
+  return [
+    {
+      what,
+      ...(goal === undefined ? {} : { goal }),
+      ours: ratioOf(rates.get(ours) ?? [], base),
+      limit: `${short(median(base))}/s`,
+      peers: peers.flatMap(server =>
+        rates.has(server) ? [{ name: server.name, figure: ratioOf(rates.get(server) ?? [], base) }] : []
+      )
+    },
+    ...comparisons(what, rates, ours, others, '/s')
+  ]
 }
 
 /** Calls per second of CPU time, round by round. */
@@ -50,7 +62,12 @@ export async function ratesOf (runners: Runner[], setting: Setting): Promise<Map
     // A server that waits after its warm-up cools down, and peers warm up longest: the servers that matter most warm up
     // last.
     for (const runner of present(runners, setting).reverse()) await prepare(runner, started, setting)
-    const contestants = [...started].reverse().map(([{ server, open, withoutChildren }, running]) => ({ server, sample: async () => await rateOf(running, open, withoutChildren) }))
+    const contestants = [...started]
+      .reverse()
+      .map(([{ server, open, withoutChildren }, running]) => ({
+        server,
+        sample: async () => await rateOf(running, open, withoutChildren)
+      }))
     return await inRounds(contestants, setting.rounds, setting)
   } finally {
     for (const running of started.values()) await running.stop()
@@ -76,7 +93,11 @@ export async function warmUp (running: ServerProcess, open: Runner['open'], with
   await load.end()
 }
 
-async function prepare (runner: Runner, started: Map<Runner, ServerProcess>, { say, complain }: Setting): Promise<void> {
+async function prepare (
+  runner: Runner,
+  started: Map<Runner, ServerProcess>,
+  { say, complain }: Setting
+): Promise<void> {
   const { server } = runner
   try {
     const running = await runner.start()
@@ -92,7 +113,12 @@ async function prepare (runner: Runner, started: Map<Runner, ServerProcess>, { s
 }
 
 /** Lets a server use that much CPU time, or answer so many calls, and says how many it answered in a second of it. */
-async function spend ({ pid }: ServerProcess, load: Load, ms: number, { atMost = Infinity, atLeast = 0, used = cpuTime }): Promise<number> {
+async function spend (
+  { pid }: ServerProcess,
+  load: Load,
+  ms: number,
+  { atMost = Infinity, atLeast = 0, used = cpuTime }
+): Promise<number> {
   const [since, answered, until] = [used(pid), load.answered, Date.now() + ms * MAX_CLOCK_FACTOR + 30_000]
   const isOver = (): boolean => {
     const calls = load.answered - answered
@@ -102,5 +128,5 @@ async function spend ({ pid }: ServerProcess, load: Load, ms: number, { atMost =
     if (Date.now() > until) throw new Error(`it did not use ${ms} ms of CPU time in ${MAX_CLOCK_FACTOR} times as long`)
     await sleep(10)
   }
-  return (load.answered - answered) * 1000 / (used(pid) - since)
+  return ((load.answered - answered) * 1000) / (used(pid) - since)
 }

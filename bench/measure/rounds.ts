@@ -22,7 +22,11 @@ export interface Contestant { server: Server, sample: () => Promise<number> }
  * Measures everybody once in each round, one after the other, beginning with another one each time. A peer that fails
  * is left out.
  */
-export async function inRounds (contestants: Contestant[], count: number, { complain, say }: Setting): Promise<Map<Server, number[]>> {
+export async function inRounds (
+  contestants: Contestant[],
+  count: number,
+  { complain, say }: Setting
+): Promise<Map<Server, number[]>> {
   const samples = new Map(contestants.map(({ server }) => [server, [] as number[]]))
   for (let round = 0; round < count; round++) {
     say(`  round ${round + 1} of ${count}`)
@@ -52,9 +56,20 @@ export function otherBuilds (ours: Server, { against }: Setting): Server[] {
 }
 
 /** A row with the ratio of this build to each other one, taken within each round. */
-export function comparisons (what: string, samples: Map<Server, number[]>, ours: Server, others: Server[], unit: string): Finding[] {
+export function comparisons (
+  what: string,
+  samples: Map<Server, number[]>,
+  ours: Server,
+  others: Server[],
+  unit: string
+): Finding[] {
   return others.map(other => {
     const base = samples.get(other) ?? []
-    return { what: `${what}, this / ${other.name}`, ours: ratioOf(samples.get(ours) ?? [], base), limit: `${short(median(base))}${unit}`, peers: [] }
+    return {
+      what: `${what}, this / ${other.name}`,
+      ours: ratioOf(samples.get(ours) ?? [], base),
+      limit: `${short(median(base))}${unit}`,
+      peers: []
+    }
   })
 }

@@ -19,7 +19,13 @@ export const coldStart: Question = async setting => {
   const times = await launches({}, setting)
   const findings = [
     { ...figures(times, patchbayAlone), what: 'cold start, stdio', goal: `≤ 3.0 × a bare splitter${below}` },
-    ...comparisons('cold start, stdio', times, patchbayAlone, [...times.keys()].filter(({ build }) => build !== undefined), ' ms'),
+    ...comparisons(
+      'cold start, stdio',
+      times,
+      patchbayAlone,
+      [...times.keys()].filter(({ build }) => build !== undefined),
+      ' ms'
+    ),
     { ...figures(times, patchbayStdio), what: 'cold start, stdio, with a plugin', peers: [] }
   ]
   if (process.env[CERTIFICATES] === undefined) return findings
@@ -37,7 +43,9 @@ async function launches (env: Environment, setting: Setting): Promise<Map<Server
     mkdirSync(data)
     return { server, sample: async () => await launch(server, era, data, env) }
   }
-  const modern = [bareStdio, patchbayAlone, ...otherBuilds(patchbayAlone, setting), patchbayStdio, sdk2Stdio].map(starter(MODERN))
+  const modern = [bareStdio, patchbayAlone, ...otherBuilds(patchbayAlone, setting), patchbayStdio, sdk2Stdio].map(
+    starter(MODERN)
+  )
   const legacy = [sdk1Stdio, fastmcpStdio].map(starter(LEGACY))
   try {
     return await inRounds(present([...modern, ...legacy], setting), 2 * setting.rounds, setting)
@@ -60,5 +68,9 @@ function figures (times: Map<Server, number[]>, ours: Server): Omit<Finding, 'wh
   const base = times.get(bareStdio) ?? []
   const ratio = (server: Server) => ratioOf(times.get(server) ?? [], base)
   const peers = [sdk2Stdio, sdk1Stdio, fastmcpStdio].filter(server => times.has(server))
-  return { ours: ratio(ours), limit: `${short(median(base))} ms`, peers: peers.map(server => ({ name: server.name, figure: ratio(server) })) }
+  return {
+    ours: ratio(ours),
+    limit: `${short(median(base))} ms`,
+    peers: peers.map(server => ({ name: server.name, figure: ratio(server) }))
+  }
 }

@@ -30,9 +30,11 @@ export const growth: Question = async setting => {
   const pages = overHttp(patchbay, { era: MODERN, ask: listTools(100) })
   const peers = await growthOfPeers(setting)
   return [
-    ...(await compare('a call with N tools', 'tool', { sizes: TOOLS, grow: fill, open: calls.open }, setting)).map((finding, index) => ({ ...finding, peers: peers[index] ?? [] })),
-    ...await compare('a call with N sessions', 'session', manySessions(), setting),
-    ...await compare('a page of N tools', 'tools', { sizes: [100, 5_000], grow: fill, open: pages.open }, setting)
+    ...(await compare('a call with N tools', 'tool', { sizes: TOOLS, grow: fill, open: calls.open }, setting)).map(
+      (finding, index) => ({ ...finding, peers: peers[index] ?? [] })
+    ),
+    ...(await compare('a call with N sessions', 'session', manySessions(), setting)),
+    ...(await compare('a page of N tools', 'tools', { sizes: [100, 5_000], grow: fill, open: pages.open }, setting))
   ]
 }
 
@@ -40,7 +42,12 @@ export const growth: Question = async setting => {
  * The cost at each size as a multiple of that at the first, all in one process, as two of them differ by more than what
  * is looked for.
  */
-async function compare (what: string, noun: string, { sizes, grow, open }: Growth, setting: Setting): Promise<Finding[]> {
+async function compare (
+  what: string,
+  noun: string,
+  { sizes, grow, open }: Growth,
+  setting: Setting
+): Promise<Finding[]> {
   setting.say(what)
   const running = await ServerProcess.listen(patchbay, PAGES)
   const rates = new Map(sizes.map(size => [size, [] as number[]]))
@@ -72,7 +79,12 @@ async function compare (what: string, noun: string, { sizes, grow, open }: Growt
 /** Theirs are processes of their own: what they differ by is large enough. */
 async function growthOfPeers (setting: Setting): Promise<Array<Finding['peers']>> {
   if (!setting.peers) return []
-  const runners = TOOLS.map(count => overHttp({ ...sdk2 }, { era: MODERN, ask: CALLS, connections: count > 100 ? 4 : CONNECTIONS, env: { BENCH_TOOLS: String(count) } }))
+  const runners = TOOLS.map(count =>
+    overHttp(
+      { ...sdk2 },
+      { era: MODERN, ask: CALLS, connections: count > 100 ? 4 : CONNECTIONS, env: { BENCH_TOOLS: String(count) } }
+    )
+  )
   const rates = await ratesOf(runners, { ...setting, rounds: Math.min(3, setting.rounds) })
   const [base = [], ...others] = runners.map(({ server }) => rates.get(server) ?? [])
   return others.map(rate => [{ name: sdk2.name, figure: ratioOf(base, rate) }])
@@ -95,7 +107,9 @@ function manySessions (): Growth {
       others = [...others, ...await openSessions(port, size - 1 - others.length, { confirm: true })]
     },
     open: async ({ port }) => {
-      const wires = await Promise.all(Array.from({ length: CONNECTIONS }, async () => await HttpWire.open(port, LEGACY)))
+      const wires = await Promise.all(
+        Array.from({ length: CONNECTIONS }, async () => await HttpWire.open(port, LEGACY))
+      )
       busy ??= (await openSessions(port, 1, { confirm: true }))[0]
       for (const wire of wires) wire.session = busy
       return await Load.begin(wires, LEGACY, CALLS, 1, { shared: true })

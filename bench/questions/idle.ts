@@ -21,23 +21,40 @@ interface Shape { what: string, goal: string, limit: Server, peers: Server[], ga
 
 /** How much memory do clients take that do nothing, averaged over 5,000? */
 export const idle: Question = async setting => [
-  ...await weigh({ what: 'idle session, KiB', goal: '≤ 6 KiB', limit: bareFastify, peers: [sdk2Session, sdk1], gather: sessions }, setting),
-  ...await weigh({ what: 'idle WebSocket, KiB', goal: '≤ 16 KiB', limit: bareWebSocket, peers: [], gather: webSockets }, setting),
-  ...await weigh({ what: 'idle SSE stream, KiB', goal: '≤ 16 KiB', limit: bareFastify, peers: [sdk2Session], gather: streams }, setting)
+  ...(await weigh(
+    { what: 'idle session, KiB', goal: '≤ 6 KiB', limit: bareFastify, peers: [sdk2Session, sdk1], gather: sessions },
+    setting
+  )),
+  ...(await weigh(
+    { what: 'idle WebSocket, KiB', goal: '≤ 16 KiB', limit: bareWebSocket, peers: [], gather: webSockets },
+    setting
+  )),
+  ...(await weigh(
+    { what: 'idle SSE stream, KiB', goal: '≤ 16 KiB', limit: bareFastify, peers: [sdk2Session], gather: streams },
+    setting
+  ))
 ]
 
 async function weigh ({ what, goal, limit, peers, gather }: Shape, setting: Setting): Promise<Finding[]> {
   setting.say(what)
   const others = otherBuilds(patchbay, setting)
-  const contestants = [limit, patchbay, ...others, ...peers].map(server => ({ server, sample: async () => await weightOf(server, gather) }))
+  const contestants = [limit, patchbay, ...others, ...peers].map(server => ({
+    server,
+    sample: async () => await weightOf(server, gather)
+  }))
   const weights = await inRounds(present(contestants, setting), Math.min(SAMPLES, setting.rounds), setting)
-  return [{
-    what,
-    goal,
-    ours: spreadOf(weights.get(patchbay) ?? []),
-    limit: `${short(median(weights.get(limit) ?? []))} KiB`,
-    peers: peers.filter(server => weights.has(server)).map(server => ({ name: server.name, figure: spreadOf(weights.get(server) ?? []) }))
-  }, ...comparisons(what, weights, patchbay, others, ' KiB')]
+  return [
+    {
+      what,
+      goal,
+      ours: spreadOf(weights.get(patchbay) ?? []),
+      limit: `${short(median(weights.get(limit) ?? []))} KiB`,
+      peers: peers
+        .filter(server => weights.has(server))
+        .map(server => ({ name: server.name, figure: spreadOf(weights.get(server) ?? []) }))
+    },
+    ...comparisons(what, weights, patchbay, others, ' KiB')
+  ]
 }
 
 /** Measures how much of a server's memory each idle client takes, in KiB. */
@@ -56,7 +73,11 @@ export async function weightOf (server: Server, gather: Shape['gather']): Promis
   }
 }
 
-export const sessions: Shape['gather'] = async port => ({ add: async count => { await openSessions(port, count, { confirm: true }) } })
+export const sessions: Shape['gather'] = async port => ({
+  add: async count => {
+    await openSessions(port, count, { confirm: true })
+  }
+})
 
 const webSockets: Shape['gather'] = async port => await connectIdle(async () => {
   const wire = await WebSocketWire.open(port)

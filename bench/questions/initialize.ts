@@ -25,12 +25,19 @@ async function rate (setting: Setting): Promise<Finding[]> {
   const peers = [sdk2Session, sdk1]
   const others = otherBuilds(patchbay, setting)
   try {
-    for (const { server } of present([bareFastify, patchbay, ...others, ...peers].map(server => ({ server })), setting)) {
+    for (const { server } of present(
+      [bareFastify, patchbay, ...others, ...peers].map(server => ({ server })),
+      setting
+    )) {
       const running = await ServerProcess.listen(server)
       started.set(server, running)
       await open(running, server.peer === true ? WARM_UP / 2 : WARM_UP)
     }
-    const rates = await inRounds([...started].map(([server, running]) => ({ server, sample: async () => await open(running, COUNT) })), setting.rounds, setting)
+    const rates = await inRounds(
+      [...started].map(([server, running]) => ({ server, sample: async () => await open(running, COUNT) })),
+      setting.rounds,
+      setting
+    )
     const base = rates.get(bareFastify) ?? []
     const against = (server: Server) => ratioOf(rates.get(server) ?? [], base)
     return [{
@@ -66,7 +73,13 @@ async function expiry ({ say }: Setting): Promise<Finding> {
       after.push(await measureKept(running))
     }
     const left = (after.at(-1) as number) - (after[FIRST - 1] as number)
-    return { what: 'sessions, KiB left of each that expired', goal: '≤ 0.5 KiB', ours: spreadOf([Math.max(0, left) / (WAVE * WAVES)]), limit: '-', peers: [] }
+    return {
+      what: 'sessions, KiB left of each that expired',
+      goal: '≤ 0.5 KiB',
+      ours: spreadOf([Math.max(0, left) / (WAVE * WAVES)]),
+      limit: '-',
+      peers: []
+    }
   } finally {
     await running.stop()
   }

@@ -17,11 +17,17 @@ const PIPELINED = { ...HTTP, inFlight: 64 } as const
  * Measures what metrics, traces and a watcher cost, as multiples of what the same gateway answers with all of them off.
  */
 export const observability: Question = async setting => [
-  ...await overBoth('metrics', { http: '≥ 0.98 of all off' }, server => measuring(server, true), same, setting),
-  ...await overBoth('traces, no-op SDK', {}, server => withTraces(server, 'no-op'), same, setting),
-  ...await overBoth('traces, SDK of OpenTelemetry', {}, server => withTraces(server, 'real'), same, setting),
-  ...await overBoth('one watcher', { http: '≥ 0.98 of all off', stdio: '≥ 0.90 of all off' }, server => server, withWatcher, setting),
-  ...await scrape(setting)
+  ...(await overBoth('metrics', { http: '≥ 0.98 of all off' }, server => measuring(server, true), same, setting)),
+  ...(await overBoth('traces, no-op SDK', {}, server => withTraces(server, 'no-op'), same, setting)),
+  ...(await overBoth('traces, SDK of OpenTelemetry', {}, server => withTraces(server, 'real'), same, setting)),
+  ...(await overBoth(
+    'one watcher',
+    { http: '≥ 0.98 of all off', stdio: '≥ 0.90 of all off' },
+    server => server,
+    withWatcher,
+    setting
+  )),
+  ...(await scrape(setting))
 ]
 
 interface Goals { http?: string, stdio?: string }
@@ -29,21 +35,51 @@ type Change = (server: Server) => Server
 
 const same = (runner: Runner): Runner => runner
 
-async function overBoth (what: string, goals: Goals, change: Change, wrap: (runner: Runner, port?: number) => Runner, setting: Setting): Promise<Finding[]> {
+async function overBoth (
+  what: string,
+  goals: Goals,
+  change: Change,
+  wrap: (runner: Runner, port?: number) => Runner,
+  setting: Setting
+): Promise<Finding[]> {
   const [port, otherPort] = [await freePort(), await freePort()]
   const off = (server: Server): Server => measuring(server, false)
   const changed = (server: Server): Server => ({ ...change(off(server)), name: what })
   return [
-    await compare(`${what}, HTTP`, goals.http, overHttp(off(patchbay), HTTP), wrap(overHttp(changed(patchbay), HTTP)), setting),
-    await compare(`${what}, stdio with 64 in flight`, goals.stdio, overStdio(off(patchbayBoth(port)), PIPELINED), wrap(overStdio(changed(patchbayBoth(otherPort)), PIPELINED), otherPort), setting)
+    await compare(
+      `${what}, HTTP`,
+      goals.http,
+      overHttp(off(patchbay), HTTP),
+      wrap(overHttp(changed(patchbay), HTTP)),
+      setting
+    ),
+    await compare(
+      `${what}, stdio with 64 in flight`,
+      goals.stdio,
+      overStdio(off(patchbayBoth(port)), PIPELINED),
+      wrap(overStdio(changed(patchbayBoth(otherPort)), PIPELINED), otherPort),
+      setting
+    )
   ]
 }
 
-async function compare (what: string, goal: string | undefined, base: Runner, changed: Runner, setting: Setting): Promise<Finding> {
+async function compare (
+  what: string,
+  goal: string | undefined,
+  base: Runner,
+  changed: Runner,
+  setting: Setting
+): Promise<Finding> {
   setting.say(what)
   const rates = await ratesOf([base, changed], setting)
   const without = rates.get(base.server) ?? []
-  return { what, ...(goal === undefined ? {} : { goal }), ours: ratioOf(rates.get(changed.server) ?? [], without), limit: `${short(median(without))}/s`, peers: [] }
+  return {
+    what,
+    ...(goal === undefined ? {} : { goal }),
+    ours: ratioOf(rates.get(changed.server) ?? [], without),
+    limit: `${short(median(without))}/s`,
+    peers: []
+  }
 }
 
 /** Runs it with a client that watches from the start to the end. */

@@ -9,7 +9,15 @@ import type { Setting } from '../measure/rounds.js'
 import { median, ratioOf, short, spreadOf } from '../measure/statistics.js'
 import { bareFastify, patchbayStdio } from '../servers/catalogue.js'
 import { ServerProcess, type Server } from '../servers/process.js'
-import { bareHttpRelay, bareProxy, bareRelay, mcpProxy, relayOver, splitter, supergatewayHttp } from '../servers/relays.js'
+import {
+  bareHttpRelay,
+  bareProxy,
+  bareRelay,
+  mcpProxy,
+  relayOver,
+  splitter,
+  supergatewayHttp
+} from '../servers/relays.js'
 
 const LOCAL = echo(32)
 const RELAYED = echo(32, 'up__echo')
@@ -31,11 +39,21 @@ export const relay: Question = async setting => [
 async function overPipes (era: Era, setting: Setting): Promise<Finding[]> {
   const ours = relayOver('stdio', { up: splitter(era) })
   const bare = bareRelay(era)
-  const over = (server: Server): Runner => whenServed(overStdio(server, { era, inFlight: 64, ask: isOurs(server, ours) ? RELAYED : LOCAL }))
+  const over = (server: Server): Runner =>
+    whenServed(overStdio(server, { era, inFlight: 64, ask: isOurs(server, ours) ? RELAYED : LOCAL }))
   const name = era === MODERN ? '2026-07-28' : 'legacy'
   return [
-    ...await race({ what: `relay, stdio to stdio, 64 in flight, ${name}`, goal: '≥ 0.40 of a local tool', limit: patchbayStdio, ours, over }, setting),
-    ...await race({ what: `relay, stdio to stdio, 64 in flight, ${name}, bare`, limit: bare, ours, over }, setting)
+    ...(await race(
+      {
+        what: `relay, stdio to stdio, 64 in flight, ${name}`,
+        goal: '≥ 0.40 of a local tool',
+        limit: patchbayStdio,
+        ours,
+        over
+      },
+      setting
+    )),
+    ...(await race({ what: `relay, stdio to stdio, 64 in flight, ${name}, bare`, limit: bare, ours, over }, setting))
   ]
 }
 
@@ -77,7 +95,13 @@ async function growth (setting: Setting): Promise<Finding[]> {
   ]
   const runners = shapes.map(({ upstreams, tools }) => {
     const runner = whenServed(overHttp(relayOver('http', many(upstreams, tools)), { era: MODERN, ask: RELAYED }))
-    return { ...runner, open: async (running: ServerProcess) => { await callEach(running, upstreams); return await runner.open(running) } }
+    return {
+      ...runner,
+      open: async (running: ServerProcess) => {
+        await callEach(running, upstreams)
+        return await runner.open(running)
+      }
+    }
   })
   const rates = await ratesOf(runners, setting)
   const [base = [], ...others] = runners.map(({ server }) => rates.get(server) ?? [])
@@ -103,7 +127,9 @@ async function idle (setting: Setting): Promise<Finding[]> {
 }
 
 async function weightOf (upstreams: number): Promise<number> {
-  const running = await ServerProcess.listen(withFixedYoungGeneration(collectable(relayOver('http', many(upstreams, 1)))))
+  const running = await ServerProcess.listen(
+    withFixedYoungGeneration(collectable(relayOver('http', many(upstreams, 1))))
+  )
   try {
     await callEach(running, upstreams)
     await collectGarbage(running)
@@ -116,7 +142,9 @@ async function weightOf (upstreams: number): Promise<number> {
 /** Waits until all servers behind a relay have started. */
 async function callEach (running: ServerProcess, upstreams: number): Promise<void> {
   for (let index = 0; index < upstreams; index++) {
-    const { open } = whenServed(overHttp(bareFastify, { era: MODERN, ask: echo(32, `${nameOf(index)}__echo`), connections: 1 }))
+    const { open } = whenServed(
+      overHttp(bareFastify, { era: MODERN, ask: echo(32, `${nameOf(index)}__echo`), connections: 1 })
+    )
     await (await open(running)).end()
   }
 }
@@ -124,7 +152,9 @@ async function callEach (running: ServerProcess, upstreams: number): Promise<voi
 const nameOf = (index: number): string => index === 0 ? 'up' : `up${index}`
 
 const many = (count: number, tools: number): Parameters<typeof relayOver>[1] =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [nameOf(index), splitter(MODERN, index === 0 ? tools : 1)]))
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [nameOf(index), splitter(MODERN, index === 0 ? tools : 1)])
+  )
 
 const isOurs = (server: Server, ours: Server): boolean => server === ours || server.build !== undefined
 

@@ -22,7 +22,14 @@ export const stdio: Question = async setting => {
 
 interface Shape { era: Era, inFlight: number, bytes: number, goal?: string, limit: Server, peers: Server[] }
 
-async function ask (what: string, { era, inFlight, bytes, limit, peers, ...goal }: Shape, setting: Setting): Promise<Finding[]> {
+async function ask (
+  what: string,
+  { era, inFlight, bytes, limit, peers, ...goal }: Shape,
+  setting: Setting
+): Promise<Finding[]> {
   const shape = { era, inFlight, ask: echo(bytes) }
-  return await race({ what, ...goal, limit, ours: patchbayStdio, peers, over: server => overStdio(server, shape) }, setting)
+  return await race(
+    { what, ...goal, limit, ours: patchbayStdio, peers, over: server => overStdio(server, shape) },
+    setting
+  )
 }

@@ -16,8 +16,11 @@ import { ServerProcess, type Environment, type Server } from '../servers/process
  * list.
  */
 export const toolsList: Question = async setting => [
-  ...await list({ count: 100, connections: 32, peers: [sdk2, sdk1], goal: '≥ 0.85 of bare Fastify with the same bytes' }, setting),
-  ...await list({ count: 5_000, connections: 4, peers: [sdk2] }, setting)
+  ...(await list(
+    { count: 100, connections: 32, peers: [sdk2, sdk1], goal: '≥ 0.85 of bare Fastify with the same bytes' },
+    setting
+  )),
+  ...(await list({ count: 5_000, connections: 4, peers: [sdk2] }, setting))
 ]
 
 interface Shape { count: number, connections: number, peers: Server[], goal?: string }

@@ -4,7 +4,10 @@ import { onThisMachine, type Question } from '../measure/goal.js'
 import { race } from '../measure/race.js'
 import { bareWebSocket, patchbay, supergateway } from '../servers/catalogue.js'
 
-const GOAL = onThisMachine({ arm64: '≥ 2.0 × a plain @fastify/websocket echo', x64: '≥ 1.4 × a plain @fastify/websocket echo' })
+const GOAL = onThisMachine({
+  arm64: '≥ 2.0 × a plain @fastify/websocket echo',
+  x64: '≥ 1.4 × a plain @fastify/websocket echo'
+})
 
 /** Measures what a call costs over 32 WebSockets with 8 calls in flight on each. */
 export const websocket: Question = async setting => [

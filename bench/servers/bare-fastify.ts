@@ -10,10 +10,18 @@ const bytes = file === undefined ? undefined : readFileSync(file)
 const app = fastify({ bodyLimit: 4 * 1024 * 1024 })
 const sessions = new Map<string, { revision: string | undefined }>()
 
-const content = { type: 'array', items: { type: 'object', properties: { type: { type: 'string' }, text: { type: 'string' } } } }
+const content = {
+  type: 'array',
+  items: { type: 'object', properties: { type: { type: 'string' }, text: { type: 'string' } } }
+}
 const result = {
   type: 'object',
-  properties: { content, isError: { type: 'boolean' }, resultType: { type: 'string' }, _meta: { type: 'object', additionalProperties: true } },
+  properties: {
+    content,
+    isError: { type: 'boolean' },
+    resultType: { type: 'string' },
+    _meta: { type: 'object', additionalProperties: true }
+  },
   additionalProperties: true
 }
 const answer = { type: 'object', properties: { jsonrpc: { type: 'string' }, id: { type: 'integer' }, result } }

@@ -9,7 +9,11 @@ let out = ''
 process.stdin.on('data', (chunk: Buffer) => {
   let start = 0
   for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-    answer(rest.length === 0 ? chunk.toString('utf8', start, end) : String(Buffer.concat([...rest, chunk.subarray(start, end)])))
+    answer(
+      rest.length === 0
+        ? chunk.toString('utf8', start, end)
+        : String(Buffer.concat([...rest, chunk.subarray(start, end)]))
+    )
     rest = []
     start = end + 1
   }

@@ -6,11 +6,25 @@ import { ServerProcess, type Server } from './process.js'
 const redis: Server = {
   name: 'Redis',
   program: 'redis-server',
-  args: ({ port, data }) => ['--port', String(port), '--bind', '127.0.0.1', '--dir', data, '--save', '', '--appendonly', 'no']
+  args: ({ port, data }) => [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    data,
+    '--save',
+    '',
+    '--appendonly',
+    'no'
+  ]
 }
 
 /** Patchbay as a node on a Redis, and as it is without other nodes. */
-export const onRedis = (port: number): Server => ({ name: 'on Redis', args: place => [...patchbay.args(place), '--redis', `redis://127.0.0.1:${port}`] })
+export const onRedis = (port: number): Server => ({
+  name: 'on Redis',
+  args: place => [...patchbay.args(place), '--redis', `redis://127.0.0.1:${port}`]
+})
 export const inMemory: Server = { name: 'in memory', args: place => [...patchbay.args(place), '--ephemeral'] }
 
 /** The servers of one measurement: a Redis, two nodes on it, and a gateway that needs none. */
@@ -41,7 +55,10 @@ export async function withCluster<T> (use: (cluster: Cluster) => Promise<T>): Pr
 const clientOf = ({ port }: ServerProcess) => createClient({ url: `redis://127.0.0.1:${port}` })
 
 /** Talks to a Redis as an operator does. */
-export async function withRedisClient<T> (redis: ServerProcess, use: (client: ReturnType<typeof clientOf>) => Promise<T>): Promise<T> {
+export async function withRedisClient<T> (
+  redis: ServerProcess,
+  use: (client: ReturnType<typeof clientOf>) => Promise<T>
+): Promise<T> {
   const client = clientOf(redis)
   client.on('error', () => {})
   await client.connect()

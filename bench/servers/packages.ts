@@ -30,7 +30,10 @@ export function install (say: (line: string) => void): string | undefined {
   if (existsSync(done) && readFileSync(done, 'utf8') === manifest) return undefined
   say(`installing the peers into ${PACKAGES}`)
   writeFileSync(join(PACKAGES, 'package.json'), manifest)
-  const npm = spawnSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: PACKAGES, encoding: 'utf8' })
+  const npm = spawnSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: PACKAGES,
+    encoding: 'utf8'
+  })
   if (npm.status !== 0) return npm.stderr?.trim() || String(npm.error)
   writeFileSync(done, manifest)
   return undefined

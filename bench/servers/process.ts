@@ -44,12 +44,18 @@ export class ServerProcess {
     this.pid = this.child.pid
     this.port = port
     this.#data = data
-    this.child.stderr?.on('data', (chunk: Buffer) => { if (this.#said.length < 1000) this.#said += String(chunk) })
+    this.child.stderr?.on('data', (chunk: Buffer) => {
+      if (this.#said.length < 1000) this.#said += String(chunk)
+    })
     running.add(this)
   }
 
   /** Starts a server for standard input and output; the first request shows whether it works. */
-  static launch (server: Server, data = mkdtempSync(join(tmpdir(), 'patchbay-bench-')), env: Environment = {}): ServerProcess {
+  static launch (
+    server: Server,
+    data = mkdtempSync(join(tmpdir(), 'patchbay-bench-')),
+    env: Environment = {}
+  ): ServerProcess {
     return new ServerProcess(server, 0, data, env)
   }
 
@@ -58,7 +64,7 @@ export class ServerProcess {
     const started = new ServerProcess(server, await freePort(), mkdtempSync(join(tmpdir(), 'patchbay-bench-')), env)
     started.child.stdout?.resume()
     const until = Date.now() + START
-    while (!await accepts(started.port)) {
+    while (!(await accepts(started.port))) {
       if (started.#ended || Date.now() > until) {
         await started.stop()
         throw new Error(`${server.name} did not start: ${started.#said}`)
@@ -90,7 +96,9 @@ export async function stopAll (): Promise<void> {
 
 /** The environment of the benchmarks, without variables that set options of Patchbay or that profile. */
 function environment (): Environment {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PATCHBAY_|MCP_|NODE_OPTIONS$|NODE_V8_COVERAGE$)/.test(name)))
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(PATCHBAY_|MCP_|NODE_OPTIONS$|NODE_V8_COVERAGE$)/.test(name))
+  )
 }
 
 export async function freePort (): Promise<number> {

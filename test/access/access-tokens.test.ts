@@ -7,7 +7,8 @@ import { RESOURCE, startIssuer, type Issuer } from '../support/environment/issue
 import { ADA, apiKeys, bearer, challengeOf, ping } from '../support/keys.js'
 import { settable } from '../support/clocks.js'
 
-const post = async (app: FastifyInstance, token: string, payload: object = ping) => await app.inject({ method: 'POST', url: '/message', headers: bearer(token), payload })
+const post = async (app: FastifyInstance, token: string, payload: object = ping) =>
+  await app.inject({ method: 'POST', url: '/message', headers: bearer(token), payload })
 const seconds = () => Math.floor(Date.now() / 1_000)
 const part = (value: object) => base64url.encode(JSON.stringify(value))
 
@@ -18,7 +19,13 @@ async function confused (issuer: Issuer): Promise<string> {
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
 }
 
-const claims = (issuer: Issuer): JWTPayload => ({ iss: issuer.url, aud: RESOURCE, sub: 'alice', scope: 'admin', exp: seconds() + 300 })
+const claims = (issuer: Issuer): JWTPayload => ({
+  iss: issuer.url,
+  aud: RESOURCE,
+  sub: 'alice',
+  scope: 'admin',
+  exp: seconds() + 300
+})
 
 function replaced (token: string, index: number, value: object): string {
   return token.split('.').map((old, at) => at === index ? part(value) : old).join('.')
@@ -33,7 +40,8 @@ const HOSTILE: Record<string, (issuer: Issuer) => Promise<string> | string> = {
   'alg none': issuer => new UnsecuredJWT(claims(issuer)).encode(),
   'alg None, with the signature of another token': async issuer => replaced(await issuer.sign(), 0, { alg: 'None' }),
   'alg HS256 with the public key as its secret': confused,
-  'an alg that is not allowed, correctly signed': async issuer => await issuer.sign({}, {}, await issuer.addKey('ES384')),
+  'an alg that is not allowed, correctly signed': async issuer =>
+    await issuer.sign({}, {}, await issuer.addKey('ES384')),
   'claims changed after signing': async issuer => replaced(await issuer.sign(), 1, claims(issuer)),
   'a signature changed in one place': async issuer => flipped(await issuer.sign()),
   'no signature': async issuer => (await issuer.sign()).replace(/\.[^.]*$/, '.'),
@@ -55,10 +63,12 @@ const HOSTILE: Record<string, (issuer: Issuer) => Promise<string> | string> = {
     issuer.signers.pop()
     return await issuer.sign({}, { kid: 'key-1' }, other)
   },
-  'a key of its own in the header': async issuer => await issuer.sign({}, { kid: 'nobody', jwk: issuer.signers[0]?.jwk ?? {} }),
+  'a key of its own in the header': async issuer =>
+    await issuer.sign({}, { kid: 'nobody', jwk: issuer.signers[0]?.jwk ?? {} }),
   'the type of another kind of token': async issuer => await issuer.sign({}, { typ: 'id+jwt' }),
   'the type of a logout token': async issuer => await issuer.sign({}, { typ: 'logout+jwt' }),
-  'an extension that must be understood': async issuer => await issuer.sign().then(token => replaced(token, 0, { alg: 'ES256', kid: 'key-1', crit: ['x'], x: 1 })),
+  'an extension that must be understood': async issuer =>
+    await issuer.sign().then(token => replaced(token, 0, { alg: 'ES256', kid: 'key-1', crit: ['x'], x: 1 })),
   'no subject in it': async issuer => await issuer.sign({ sub: undefined as unknown as string }),
   'an empty name': async issuer => await issuer.sign({ sub: '' }),
   'a name with a NUL': async issuer => await issuer.sign({ sub: 'al\0ice' }),
@@ -76,8 +86,16 @@ t.test('a token that is not good in any one way is an invalid token', async t =>
     const response = await post(app, await make(issuer))
     t.equal(response.statusCode, 401, what)
     const { error_description: description, ...rest } = challengeOf(response.headers['www-authenticate'])
-    t.strictSame(rest, { error: 'invalid_token', scope: 'mcp', resource_metadata: 'https://gateway.test/.well-known/oauth-protected-resource/mcp' })
-    t.equal(description, what === 'an end that has passed' ? 'the access token has expired' : 'the access token is not valid here', what)
+    t.strictSame(rest, {
+      error: 'invalid_token',
+      scope: 'mcp',
+      resource_metadata: 'https://gateway.test/.well-known/oauth-protected-resource/mcp'
+    })
+    t.equal(
+      description,
+      what === 'an end that has passed' ? 'the access token has expired' : 'the access token is not valid here',
+      what
+    )
   }
   t.equal((await post(app, await issuer.sign())).statusCode, 200, 'while one that is good is good')
   t.equal(issuer.count('/jwks'), 1, 'and all of this has fetched keys once')
@@ -88,10 +106,13 @@ const GOOD: Record<string, (issuer: Issuer) => Promise<string>> = {
   'type JWT': async issuer => await issuer.sign({}, { typ: 'JWT' }),
   'the long form of the type': async issuer => await issuer.sign({}, { typ: 'application/AT+JWT' }),
   'no type': async issuer => await issuer.sign({}, { typ: undefined as unknown as string }),
-  'no name of a key, when there is but one': async issuer => await issuer.sign({}, { kid: undefined as unknown as string }),
+  'no name of a key, when there is but one': async issuer =>
+    await issuer.sign({}, { kid: undefined as unknown as string }),
   'a beginning that is a little ahead of our clock': async issuer => await issuer.sign({ nbf: seconds() + 10 }),
-  'a client that speaks for itself': async issuer => await issuer.sign({ sub: undefined as unknown as string, client_id: 'robot' }),
-  'a client by its other name': async issuer => await issuer.sign({ sub: undefined as unknown as string, azp: 'robot' }),
+  'a client that speaks for itself': async issuer =>
+    await issuer.sign({ sub: undefined as unknown as string, client_id: 'robot' }),
+  'a client by its other name': async issuer =>
+    await issuer.sign({ sub: undefined as unknown as string, azp: 'robot' }),
   'a far end': async issuer => await issuer.sign({ exp: seconds() + 10 ** 9 })
 }
 
@@ -117,7 +138,9 @@ t.test('other algorithms are for those who list them', async t => {
   const app = await gateway(t, { oauth: { ...issuer.options, algorithms: ['ES512'] } })
   t.equal((await post(app, await issuer.sign({}, {}, signer))).statusCode, 200)
   t.equal((await post(app, await issuer.sign())).statusCode, 401, 'and then the usual ones are not accepted')
-  for (const algorithms of [['none'], ['HS256'], []]) await t.rejects(gateway(t, { oauth: { ...issuer.options, algorithms } }), { message: /option oauth/ })
+  for (const algorithms of [['none'], ['HS256'], []]) {
+    await t.rejects(gateway(t, { oauth: { ...issuer.options, algorithms } }), { message: /option oauth/ })
+  }
 })
 
 t.test('a caller is its issuer and subject, and its rights are its scopes', async t => {
@@ -125,13 +148,25 @@ t.test('a caller is its issuer and subject, and its rights are its scopes', asyn
   const { mcp: { identities } } = await gateway(t, { oauth: issuer.options })
   const exp = seconds() + 100
   const identity = async (claims: JWTPayload) => await identities.authenticate(await issuer.sign({ exp, ...claims }))
-  t.strictSame(await identity({ scope: 'mcp notes:read  exec' }), { principal: `${issuer.url}#alice`, scopes: new Set(['mcp', 'notes:read', 'exec']), expires: exp * 1_000 })
+  t.strictSame(await identity({ scope: 'mcp notes:read  exec' }), {
+    principal: `${issuer.url}#alice`,
+    scopes: new Set(['mcp', 'notes:read', 'exec']),
+    expires: exp * 1_000
+  })
   t.strictSame((await identity({ scope: undefined, scp: ['mcp', 1] })).scopes, new Set(['mcp']))
   t.strictSame((await identity({ scope: undefined, scp: 'mcp search' })).scopes, new Set(['mcp', 'search']))
   t.strictSame((await identity({ scope: undefined })).scopes, new Set())
   t.equal((await identity({ sub: 'client=robot' })).principal, `${issuer.url}#client=robot`)
-  t.equal((await identity({ sub: undefined as unknown as string, client_id: 'robot' })).principal, `${issuer.url}?client=robot`, 'a client is nobody with the same name')
-  t.equal((await identity({ sub: null as unknown as string, client_id: 'alice' })).principal, `${issuer.url}?client=alice`, 'also when the subject is there and is nothing')
+  t.equal(
+    (await identity({ sub: undefined as unknown as string, client_id: 'robot' })).principal,
+    `${issuer.url}?client=robot`,
+    'a client is nobody with the same name'
+  )
+  t.equal(
+    (await identity({ sub: null as unknown as string, client_id: 'alice' })).principal,
+    `${issuer.url}?client=alice`,
+    'also when the subject is there and is nothing'
+  )
 })
 
 t.test('a token is verified once, and known for as long as it is good', async t => {
@@ -169,5 +204,7 @@ t.test('what cannot be the address of an issuer or of a server is refused at sta
     [{ resource: 'https://gateway.test/' }, /option oauth\.resource/],
     [{ audience: 'x' }, /option .*audience/]
   ]
-  for (const [more, expected] of wrong) await t.rejects(gateway(t, { oauth: { ...oauth, ...more } }), { message: expected }, JSON.stringify(more))
+  for (const [more, expected] of wrong) {
+    await t.rejects(gateway(t, { oauth: { ...oauth, ...more } }), { message: expected }, JSON.stringify(more))
+  }
 })

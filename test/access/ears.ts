@@ -21,19 +21,37 @@ export const ears: Record<string, Opener> = {
   session: async ({ port, head = [] }, uris) => {
     const id = await openSession(port, initialize(), head)
     const messages: Json[] = []
-    const stream = await openEvents(port, '/mcp', { 'mcp-session-id': id, ...Object.fromEntries(head) }, data => { if (data !== '') messages.push(JSON.parse(data) as Json) })
-    for (const uri of uris) await post(port, '/mcp', call('resources/subscribe', { uri })('legacy'), [['Mcp-Session-Id', id], ...head])
-    return { received: () => inWords(messages), close: async () => { await stream.close(); await endSession(port, id, head) } }
+    const stream = await openEvents(port, '/mcp', { 'mcp-session-id': id, ...Object.fromEntries(head) }, data => {
+      if (data !== '') messages.push(JSON.parse(data) as Json)
+    })
+    for (const uri of uris) {
+      await post(port, '/mcp', call('resources/subscribe', { uri })('legacy'), [['Mcp-Session-Id', id], ...head])
+    }
+    return {
+      received: () => inWords(messages),
+      close: async () => {
+        await stream.close()
+        await endSession(port, id, head)
+      }
+    }
   },
   stateless: async ({ port, head = [] }, uris) => {
     const body = listen(uris)
     const messages: Json[] = []
-    const stream = await openEvents(port, '/mcp', Object.fromEntries([...mirroredHead(body), ...head]), data => messages.push(JSON.parse(data) as Json), body)
+    const stream = await openEvents(
+      port,
+      '/mcp',
+      Object.fromEntries([...mirroredHead(body), ...head]),
+      data => messages.push(JSON.parse(data) as Json),
+      body
+    )
     await until(() => messages.length > 0, 'an acknowledgement')
     return { received: () => inWords(messages), close: stream.close }
   },
-  sse: async (server, uris) => await subscribed(await performHandshake(await sseConnection(server), '2024-11-05'), uris),
-  websocket: async (server, uris) => await subscribed(await performHandshake(await socketConnection(server), NEWEST), uris),
+  sse: async (server, uris) =>
+    await subscribed(await performHandshake(await sseConnection(server), '2024-11-05'), uris),
+  websocket: async (server, uris) =>
+    await subscribed(await performHandshake(await socketConnection(server), NEWEST), uris),
   stdio: async (server, uris) => await subscribed(await performHandshake(await stdioConnection(server), NEWEST), uris),
   'websocket 2026': async (server, uris) => await listening(await socketConnection(server), uris),
   'stdio 2026': async (server, uris) => await listening(await stdioConnection(server), uris)
@@ -65,12 +83,19 @@ function over ({ inbox, close }: Connection): Ear {
 }
 
 const listen = (resourceSubscriptions: string[]): string =>
-  call('subscriptions/listen', { notifications: { resourcesListChanged: true, toolsListChanged: true, resourceSubscriptions } })('modern')
+  call('subscriptions/listen', {
+    notifications: { resourcesListChanged: true, toolsListChanged: true, resourceSubscriptions }
+  })('modern')
 
 /** An acknowledgement names the resources that were granted, so it counts as well. */
 function inWords (messages: Json[]): string[] {
   return messages.filter(({ method }) => method !== undefined).map(({ method, params }) => {
-    const { uri, notifications } = (params ?? {}) as { uri?: string, notifications?: { resourceSubscriptions?: string[] } }
-    return [String(method).replace('notifications/', ''), uri ?? notifications?.resourceSubscriptions?.join(' ')].filter(Boolean).join(' ')
+    const { uri, notifications } = (params ?? {}) as {
+      uri?: string
+      notifications?: { resourceSubscriptions?: string[] }
+    }
+    return [String(method).replace('notifications/', ''), uri ?? notifications?.resourceSubscriptions?.join(' ')]
+      .filter(Boolean)
+      .join(' ')
   })
 }

@@ -15,16 +15,24 @@ const STREAM = { accept: 'text/event-stream' }
 const NO_IDENTITY = /the application did not say who is calling/
 
 interface User { id: string, sessionEnds?: number }
-const whoIs = async ({ headers }: FastifyRequest): Promise<User | undefined> => headers['x-user'] === undefined ? undefined : { id: String(headers['x-user']) }
+const whoIs = async ({ headers }: FastifyRequest): Promise<User | undefined> =>
+  headers['x-user'] === undefined ? undefined : { id: String(headers['x-user']) }
 
 type Sample = (given: object) => Promise<FastifyInstance>
 
 /** The code of docs/embed.md that sets the identity of the caller, as it is printed there. */
 async function printed (t: Test): Promise<FastifyInstance> {
   const page = readFileSync(new URL('../../../docs/embed.md', import.meta.url), 'utf8')
-  const code = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, text]) => text as string).find(text => text.includes('whoIs'))
+  const code = [...page.matchAll(/^```ts\n(.*?)^```/gms)]
+    .map(([, text]) => text as string)
+    .find(text => text.includes('whoIs'))
   t.ok(code, 'the sample is there')
-  const path = join(await folder(t, { 'sample.mjs': `export default async ({ Fastify, patchbay, whoIs }) => {\n${code}\nreturn app }` }), 'sample.mjs')
+  const path = join(
+    await folder(t, {
+      'sample.mjs': `export default async ({ Fastify, patchbay, whoIs }) => {\n${code}\nreturn app }`
+    }),
+    'sample.mjs'
+  )
   const { default: sample } = await import(pathToFileURL(path).href) as { default: Sample }
   return await serving(t, await sample({ Fastify, patchbay, whoIs }))
 }
@@ -55,10 +63,16 @@ async function upgrade (app: FastifyInstance, path: string, headers: Record<stri
   const { port } = app.server.address() as { port: number }
   const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers })
   socket.on('error', () => {})
-  const status = await within(60_000, async signal => await Promise.race([
-    once(socket, 'open', { signal }).then(() => 101),
-    once(socket, 'unexpected-response', { signal }).then(([, response]) => (response as { statusCode: number }).statusCode)
-  ]))
+  const status = await within(
+    60_000,
+    async signal =>
+      await Promise.race([
+        once(socket, 'open', { signal }).then(() => 101),
+        once(socket, 'unexpected-response', { signal }).then(
+          ([, response]) => (response as { statusCode: number }).statusCode
+        )
+      ])
+  )
   socket.terminate()
   return status
 }
@@ -67,9 +81,23 @@ t.test('docs/embed.md: a stranger has no rights, from the very first request on,
   const app = await printed(t)
   const first = await post(app)
   t.match(first, { statusCode: 401, body: NO_IDENTITY, headers: { 'www-authenticate': /^Bearer / } })
-  t.match(await app.inject({ method: 'POST', url: '/ai/mcp', headers: { accept: 'application/json, text/event-stream' }, payload: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} } }), { statusCode: 401, body: NO_IDENTITY })
-  for (const url of ['/ai/mcp', '/ai/sse', '/ai/mcp/sse', '/ai/sse?ticket=x']) t.equal((await app.inject({ url, headers: STREAM })).statusCode, 401, url)
-  t.match(await post(app, { authorization: 'Bearer of-something' }), { statusCode: 401, body: NO_IDENTITY }, 'a credential that cannot be checked here counts as none')
+  t.match(
+    await app.inject({
+      method: 'POST',
+      url: '/ai/mcp',
+      headers: { accept: 'application/json, text/event-stream' },
+      payload: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }
+    }),
+    { statusCode: 401, body: NO_IDENTITY }
+  )
+  for (const url of ['/ai/mcp', '/ai/sse', '/ai/mcp/sse', '/ai/sse?ticket=x']) {
+    t.equal((await app.inject({ url, headers: STREAM })).statusCode, 401, url)
+  }
+  t.match(
+    await post(app, { authorization: 'Bearer of-something' }),
+    { statusCode: 401, body: NO_IDENTITY },
+    'a credential that cannot be checked here counts as none'
+  )
   t.equal((await app.inject({ method: 'POST', url: '/ai/ticket' })).statusCode, 401)
   t.strictSame(Object.keys((await app.inject({ url: '/ai/health' })).json()), ['status', 'live', 'ready'])
   await app.listen({ port: 0, host: '127.0.0.1' })
@@ -80,7 +108,13 @@ t.test('docs/embed.md: a user has the rights that the application grants, and no
   const app = await printed(t)
   t.match((await post(app, ADA)).json(), { result: { content: [{ text: 'three' }] } })
   t.equal((await post(app, ADA, { ...MESSAGE, params: { name: 'purge' } })).statusCode, 403)
-  t.strictSame((await post(app, ADA, { ...MESSAGE, method: 'tools/list', params: {} })).json<{ result: { tools: Array<{ name: string }> } }>().result.tools.map(({ name }) => name), ['orders'], 'its own tools, and of them those that a user may call')
+  t.strictSame(
+    (await post(app, ADA, { ...MESSAGE, method: 'tools/list', params: {} }))
+      .json<{ result: { tools: Array<{ name: string }> } }>()
+      .result.tools.map(({ name }) => name),
+    ['orders'],
+    'its own tools, and of them those that a user may call'
+  )
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.equal(await upgrade(app, '/ai/mcp', ADA), 101)
   const { ticket } = (await app.inject({ method: 'POST', url: '/ai/ticket', headers: ADA })).json<{ ticket: string }>()
@@ -107,19 +141,33 @@ t.test('identities that were not announced are used from the first one on', asyn
 t.test('a call of a stranger that is in flight when the first identity is set is answered with an error', async t => {
   const app = await undecorated(t)
   const begun = new EventEmitter()
-  app.mcp.tools.add(tool({ name: 'wait', description: 'd', run: async (_input, { signal }) => { begun.emit('call'); await once(signal, 'abort') } }))
+  app.mcp.tools.add(
+    tool({
+      name: 'wait',
+      description: 'd',
+      run: async (_input, { signal }) => {
+        begun.emit('call')
+        await once(signal, 'abort')
+      }
+    })
+  )
   const started = once(begun, 'call')
   const waiting = post(app, {}, { ...MESSAGE, params: { name: 'wait' } })
   await started
   t.equal((await post(app, ADA)).statusCode, 200)
-  t.match((await waiting).json(), { id: 1, error: { code: -32603, message: /identifies its callers, and not this one/ } })
+  t.match((await waiting).json(), {
+    id: 1,
+    error: { code: -32603, message: /identifies its callers, and not this one/ }
+  })
 })
 
 t.test('an application may grant strangers every right explicitly', async t => {
   const app = await undecorated(t, { allowAnonymous: true })
   t.equal((await post(app, ADA)).statusCode, 200)
   t.equal((await post(app, ADA, { ...MESSAGE, params: { name: 'purge' } })).statusCode, 403)
-  t.match((await post(app, {}, { ...MESSAGE, params: { name: 'purge' } })).json(), { result: { content: [{ text: 'gone' }] } })
+  t.match((await post(app, {}, { ...MESSAGE, params: { name: 'purge' } })).json(), {
+    result: { content: [{ text: 'gone' }] }
+  })
 })
 
 t.test('an identity that is null is none', async t => {

@@ -41,27 +41,55 @@ t.test('when a credential expires', async t => {
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: {} }))
     await once(socket, 'message')
     expire()
-    const [code, reason] = await within(60_000, async signal => await once(socket, 'close', { signal })) as [number, Buffer]
+    const [code, reason] = (await within(60_000, async signal => await once(socket, 'close', { signal }))) as [
+      number,
+      Buffer
+    ]
     t.match({ code, reason: String(reason) }, { code: 4401, reason: /expired/ })
     await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0)
   })
 
   t.test('event streams end in order when the credential that opened them expires', async t => {
     const { app, url, headers, expire } = await brief(t)
-    const greeting = await app.inject({ method: 'POST', url: '/mcp', headers, payload: { ...ping, method: 'initialize', params: { protocolVersion: '2025-06-18' } } })
+    const greeting = await app.inject({
+      method: 'POST',
+      url: '/mcp',
+      headers,
+      payload: { ...ping, method: 'initialize', params: { protocolVersion: '2025-06-18' } }
+    })
     const session = { 'mcp-session-id': String(greeting.headers['mcp-session-id']) }
-    const streams = await Promise.all([openStream(`${url}/sse`, { headers }), openStream(`${url}/mcp/sse`, { headers }), openStream(`${url}/mcp`, { headers: { ...headers, ...session } })])
+    const streams = await Promise.all([
+      openStream(`${url}/sse`, { headers }),
+      openStream(`${url}/mcp/sse`, { headers }),
+      openStream(`${url}/mcp`, { headers: { ...headers, ...session } })
+    ])
     for (const stream of streams) t.equal(stream.response.status, 200)
     expire()
     for (const stream of streams) await stream.rest()
-    t.equal((await fetch(`${url}/mcp`, { headers: { ...headers, ...session, accept: 'text/event-stream' } })).status, 401)
+    t.equal(
+      (await fetch(`${url}/mcp`, { headers: { ...headers, ...session, accept: 'text/event-stream' } })).status,
+      401
+    )
   })
 
   t.test('a subscription is answered when its time is over', async t => {
     const { url, headers, expire } = await brief(t)
-    const listen = { jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true }, _meta: modernMeta() } }
-    const modern = { 'content-type': 'application/json', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }
-    const stream = await openStream(`${url}/mcp`, { method: 'POST', headers: { ...headers, ...modern }, body: JSON.stringify(listen) })
+    const listen = {
+      jsonrpc: '2.0',
+      id: 7,
+      method: 'subscriptions/listen',
+      params: { notifications: { toolsListChanged: true }, _meta: modernMeta() }
+    }
+    const modern = {
+      'content-type': 'application/json',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'subscriptions/listen'
+    }
+    const stream = await openStream(`${url}/mcp`, {
+      method: 'POST',
+      headers: { ...headers, ...modern },
+      body: JSON.stringify(listen)
+    })
     t.match(await stream.message(), { method: 'notifications/subscriptions/acknowledged' })
     expire()
     t.match(await stream.message(), { id: 7, result: { resultType: 'complete' } })
@@ -71,12 +99,34 @@ t.test('when a credential expires', async t => {
   t.test('a call that began in time is answered', async t => {
     const { app, url, headers, expire } = await brief(t)
     let finish: (() => void) | undefined
-    app.mcp.tools.add(tool({ name: 'lasting', description: 'd', run: async () => await new Promise<string>(resolve => { finish = () => resolve('done') }) }))
+    app.mcp.tools.add(
+      tool({
+        name: 'lasting',
+        description: 'd',
+        run: async () =>
+          await new Promise<string>(resolve => {
+            finish = () => resolve('done')
+          })
+      })
+    )
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'lasting' } }
-    const reply = fetch(`${url}/message`, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(call) })
+    const reply = fetch(`${url}/message`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(call)
+    })
     await until(() => finish !== undefined, 'the call')
     expire()
-    t.equal((await fetch(`${url}/message`, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(ping) })).status, 401)
+    t.equal(
+      (
+        await fetch(`${url}/message`, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify(ping)
+        })
+      ).status,
+      401
+    )
     finish?.()
     t.match(await (await reply).json(), { result: { content: [{ text: 'done' }] } })
   })
@@ -84,7 +134,10 @@ t.test('when a credential expires', async t => {
 
 t.test('nothing is served to an expired peer, timers or not', async t => {
   const app = await gateway(t)
-  const late = client(app.mcp.dispatcher, { transport: 'websocket', identity: { principal: 'ada', scopes: 'all', expires: Date.now() - 1 } })
+  const late = client(app.mcp.dispatcher, {
+    transport: 'websocket',
+    identity: { principal: 'ada', scopes: 'all', expires: Date.now() - 1 }
+  })
   for (const method of ['initialize', 'ping', 'tools/list', 'tools/call']) {
     t.match(await late.request(method), { error: { code: -32600, message: /^Unauthorized: .*expired.*new/ } }, method)
   }
@@ -116,14 +169,19 @@ t.test('stdio refuses calls when its token has expired, with an error that names
   }
   t.match(await ask({ id: 0, method: 'initialize', params: {} }), { result: {} })
   clock.later = 60_000
-  t.match(await ask({ id: 1, method: 'ping' }), { id: 1, error: { code: -32600, message: /start the server again with a new token/ } })
+  t.match(await ask({ id: 1, method: 'ping' }), {
+    id: 1,
+    error: { code: -32600, message: /start the server again with a new token/ }
+  })
   input.end()
 })
 
 t.test('waiting for an expiry keeps no process alive', async t => {
   const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
   const before = timers()
-  const stops = [2 ** 40, 20].map(life => onExpiry({ principal: 'a', scopes: 'all', expires: Date.now() + life }, () => {}))
+  const stops = [2 ** 40, 20].map(life =>
+    onExpiry({ principal: 'a', scopes: 'all', expires: Date.now() + life }, () => {})
+  )
   t.equal(timers(), before, 'no timer keeps the process')
   for (const stop of stops) stop()
 })

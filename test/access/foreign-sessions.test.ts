@@ -21,7 +21,10 @@ const BODIES: Record<string, string> = {
   'resources/subscribe': call('resources/subscribe', { uri: 'test://text' })('legacy'),
   'resources/unsubscribe': call('resources/unsubscribe', { uri: 'server://counter' })('legacy'),
   'prompts/get': call('prompts/get', { name: 'introduce', arguments: { who: 'Ada' } })('legacy'),
-  'completion/complete': call('completion/complete', { ref: { type: 'ref/prompt', name: 'introduce' }, argument: { name: 'who', value: '' } })('legacy'),
+  'completion/complete': call('completion/complete', {
+    ref: { type: 'ref/prompt', name: 'introduce' },
+    argument: { name: 'who', value: '' }
+  })('legacy'),
   'logging/setLevel': call('logging/setLevel', { level: 'debug' })('legacy'),
   ping: call('ping')('legacy'),
   initialize: initialize(),
@@ -36,12 +39,18 @@ const BODIES: Record<string, string> = {
 type Visit = (port: number, session: Head, head: Head) => Promise<Reply>
 
 const VISITS: Record<string, Visit> = {
-  ...Object.fromEntries(Object.entries(BODIES).map(([what, body]): [string, Visit] => [`POST /mcp with ${what}`, async (port, session, head) => await post(port, '/mcp', body, [...session, ...head])])),
+  ...Object.fromEntries(
+    Object.entries(BODIES).map(([what, body]): [string, Visit] => [
+      `POST /mcp with ${what}`,
+      async (port, session, head) => await post(port, '/mcp', body, [...session, ...head])
+    ])
+  ),
   'GET /mcp': stream('/mcp'),
   'GET /mcp from the first event on': stream('/mcp', [['Last-Event-ID', '0-0']]),
   'GET /mcp/sse': stream('/mcp/sse'),
   'GET /mcp/sse from the first event on': stream('/mcp/sse', [['Last-Event-ID', '0-0']]),
-  'DELETE /mcp': async (port, session, head) => await exchange(port, request('DELETE', '/mcp', [['Host', 'localhost'], ...session, ...head]))
+  'DELETE /mcp': async (port, session, head) =>
+    await exchange(port, request('DELETE', '/mcp', [['Host', 'localhost'], ...session, ...head]))
 }
 
 t.test('F3: the session of another caller is answered like an unknown session', async t => {
@@ -50,7 +59,11 @@ t.test('F3: the session of another caller is answered like an unknown session', 
   const ada = as(server, 'ada')
   const hers = await AdasSession.open(ada)
 
-  for (const [who, { head = [] }] of [['Bob', as(server, 'bob')], ['somebody without a name', server], ['Ada in capitals', as(server, 'ADA')]] as Array<[string, Server]>) {
+  for (const [who, { head = [] }] of [
+    ['Bob', as(server, 'bob')],
+    ['somebody without a name', server],
+    ['Ada in capitals', as(server, 'ADA')]
+  ] as Array<[string, Server]>) {
     for (const [what, visit] of Object.entries(VISITS)) {
       for (const name of HEADERS) {
         const foreign = await visit(port, [[name, hers.id]], head)
@@ -60,11 +73,19 @@ t.test('F3: the session of another caller is answered like an unknown session', 
       }
     }
     const own = await openSession(port, initialize(), head)
-    const mixed = async (id: string) => comparable(await post(port, '/mcp', BODIES.ping as string, [['Mcp-Session-Id', own], ['X-Session-ID', id], ...head]))
+    const mixed = async (id: string) =>
+      comparable(
+        await post(port, '/mcp', BODIES.ping as string, [['Mcp-Session-Id', own], ['X-Session-ID', id], ...head])
+      )
     t.strictSame(await mixed(hers.id), await mixed(MADE_UP), `${who}: beside a session of their own`)
     for (const event of await hers.eventIds()) {
-      const resume = async (id: string) => comparable(await stream('/mcp', [['Last-Event-ID', id]])(port, [['Mcp-Session-Id', own]], head))
-      t.strictSame(await resume(event), await resume(`abcdefabcdef-${event.split('-')[1]}`), `${who}: the event ${event} in a session of their own`)
+      const resume = async (id: string) =>
+        comparable(await stream('/mcp', [['Last-Event-ID', id]])(port, [['Mcp-Session-Id', own]], head))
+      t.strictSame(
+        await resume(event),
+        await resume(`abcdefabcdef-${event.split('-')[1]}`),
+        `${who}: the event ${event} in a session of their own`
+      )
     }
     await endSession(port, own, head)
   }
@@ -80,9 +101,15 @@ t.test('H3: the HTTP+SSE stream of another caller takes no messages', async t =>
   const ada = as(server, 'ada')
   const connection = await sseConnection(ada)
   const endpoint = await endpointOf(server, ada)
-  for (const [who, { head }] of [['Bob', as(server, 'bob')], ['somebody without a name', server]] as Array<[string, Server]>) {
+  for (const [who, { head }] of [
+    ['Bob', as(server, 'bob')],
+    ['somebody without a name', server]
+  ] as Array<[string, Server]>) {
     for (const [what, body] of Object.entries(BODIES)) {
-      const [foreign, unknown] = [await post(server.port, endpoint.path, body, head), await post(server.port, `/message?sessionId=${MADE_UP}`, body, head)]
+      const [foreign, unknown] = [
+        await post(server.port, endpoint.path, body, head),
+        await post(server.port, `/message?sessionId=${MADE_UP}`, body, head)
+      ]
       t.strictSame(comparable(foreign), comparable(unknown), `${who}: ${what}`)
       t.equal(foreign.status, 404)
     }
@@ -99,11 +126,14 @@ t.test('H3: the HTTP+SSE stream of another caller takes no messages', async t =>
 t.test('F3: a stored session is restored for its owner alone, whichever caller asks first', async t => {
   const data = await folder(t, {})
   const before = await hosted(t, { data })
-  const ids = await Promise.all(Array.from({ length: 10 }, async () => await openSession(before.port, initialize(), as(before, 'ada').head)))
+  const ids = await Promise.all(
+    Array.from({ length: 10 }, async () => await openSession(before.port, initialize(), as(before, 'ada').head))
+  )
   await before.app.close()
 
   const after = await hosted(t, { data })
-  const visit = async (id: string, { head }: Server) => (await post(after.port, '/mcp', BODIES.ping as string, [['Mcp-Session-Id', id], ...head ?? []])).status
+  const visit = async (id: string, { head }: Server) =>
+    (await post(after.port, '/mcp', BODIES.ping as string, [['Mcp-Session-Id', id], ...(head ?? [])])).status
   for (const [index, id] of ids.entries()) {
     const others = ['bob', 'eve', 'ADA'].map(async name => await visit(id, as(after, name)))
     const own = visit(id, as(after, 'ada'))
@@ -115,7 +145,10 @@ t.test('F3: a stored session is restored for its owner alone, whichever caller a
   await expectUnharmed(t, after)
 })
 
-/** A session with everything that another caller could try to take: a stream, a call in flight, a subscription, a question. */
+/**
+ * A session with everything that another caller could try to take: a stream, a call in flight, a subscription, a
+ * question.
+ */
 class AdasSession {
   readonly received: string[] = []
   readonly #events: string[] = []
@@ -125,17 +158,30 @@ class AdasSession {
   private constructor (readonly server: Server & { head: Head }, readonly id: string) {}
 
   static async open (server: Server & { head: Head }): Promise<AdasSession> {
-    const session = new AdasSession(server, await openSession(server.port, initialize(NEWEST, { elicitation: {} }), server.head))
+    const session = new AdasSession(
+      server,
+      await openSession(server.port, initialize(NEWEST, { elicitation: {} }), server.head)
+    )
     await session.#post(call('resources/subscribe', { uri: 'server://counter' })('legacy'))
-    const stream = await openEvents(server.port, '/mcp', { 'mcp-session-id': session.id, ...Object.fromEntries(server.head) }, (data, { id }) => {
-      if (id !== undefined) session.#events.push(id)
-      if (data !== '') session.received.push(data)
-    })
+    const stream = await openEvents(
+      server.port,
+      '/mcp',
+      { 'mcp-session-id': session.id, ...Object.fromEntries(server.head) },
+      (data, { id }) => {
+        if (id !== undefined) session.#events.push(id)
+        if (data !== '') session.received.push(data)
+      }
+    )
     session.#close = stream.close
     session.#asked = session.#post(callTool('ask_name', {}, 'hers')('legacy'))
-    const progress = await session.#post(call('tools/call', { name: 'slow', arguments: { steps: 2 }, _meta: { progressToken: 'p' } }, 'slow')('legacy'))
+    const progress = await session.#post(
+      call('tools/call', { name: 'slow', arguments: { steps: 2 }, _meta: { progressToken: 'p' } }, 'slow')('legacy')
+    )
     session.#events.push(...[...progress.body.matchAll(/^id: (\S+)/mg)].map(([, id]) => id as string))
-    await until(() => [...server.app.mcp.dispatcher.lifecycle.peers].some(peer => peer.inbound.has('hers')), 'a question')
+    await until(
+      () => [...server.app.mcp.dispatcher.lifecycle.peers].some(peer => peer.inbound.has('hers')),
+      'a question'
+    )
     return session
   }
 
@@ -150,7 +196,14 @@ class AdasSession {
     await this.#post(callTool('increment_counter', {}, 'count')('legacy'))
     await until(() => this.received.length > 0, 'a notification')
     t.match(this.received.join(), /notifications\/resources\/updated.*server:\/\/counter/)
-    t.equal((await this.#post(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { action: 'accept', content: { name: 'Ada' } } }))).status, 202)
+    t.equal(
+      (
+        await this.#post(
+          JSON.stringify({ jsonrpc: '2.0', id: 1, result: { action: 'accept', content: { name: 'Ada' } } })
+        )
+      ).status,
+      202
+    )
     t.match((await this.#asked)?.body, /Hello, Ada!/)
   }
 
@@ -164,7 +217,10 @@ class AdasSession {
   }
 }
 
-async function endpointOf ({ port }: Server, { head }: { head: Head }): Promise<{ path: string, received: string[], close: () => Promise<void> }> {
+async function endpointOf (
+  { port }: Server,
+  { head }: { head: Head }
+): Promise<{ path: string, received: string[], close: () => Promise<void> }> {
   const received: string[] = []
   const { close } = await openEvents(port, '/sse', Object.fromEntries(head), data => received.push(data))
   await until(() => received.length > 0, 'the endpoint')
@@ -172,7 +228,17 @@ async function endpointOf ({ port }: Server, { head }: { head: Head }): Promise<
 }
 
 function stream (target: string, more: Head = []): Visit {
-  return async (port, session, head) => await exchange(port, request('GET', target, [...postHead(port).filter(([name]) => name === 'Host'), STREAM, ...more, ...session, ...head]))
+  return async (port, session, head) =>
+    await exchange(
+      port,
+      request('GET', target, [
+        ...postHead(port).filter(([name]) => name === 'Host'),
+        STREAM,
+        ...more,
+        ...session,
+        ...head
+      ])
+    )
 }
 
 /** A reply without its date. */

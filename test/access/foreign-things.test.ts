@@ -10,28 +10,48 @@ const SECRET = 'secret of Ada'
 /** Something of Ada's that Bob tries, beside the same thing that does not exist. */
 interface Attempt { what: string, method: string, params: (id: string) => Json }
 
-const tool = (name: string, args: (id: string) => Json = () => ({})): Attempt => ({ what: name, method: 'tools/call', params: id => ({ name, arguments: args(id) }) })
+const tool = (name: string, args: (id: string) => Json = () => ({})): Attempt => ({
+  what: name,
+  method: 'tools/call',
+  params: id => ({ name, arguments: args(id) })
+})
 const uri = (id: string) => ({ uri: `note:///${id}` })
 
 const ON_NOTES: Attempt[] = [
   tool('get_notes'),
   tool('delete_note', id => ({ id, confirm: true })),
   { what: 'reading', method: 'resources/read', params: uri },
-  { what: 'completion', method: 'completion/complete', params: id => ({ ref: TEMPLATE, argument: { name: 'id', value: id } }) }
+  {
+    what: 'completion',
+    method: 'completion/complete',
+    params: id => ({ ref: TEMPLATE, argument: { name: 'id', value: id } })
+  }
 ]
-const ON_LEGACY_NOTES: Attempt[] = ['resources/subscribe', 'resources/unsubscribe'].map(method => ({ what: method, method, params: uri }))
+const ON_LEGACY_NOTES: Attempt[] = ['resources/subscribe', 'resources/unsubscribe'].map(method => ({
+  what: method,
+  method,
+  params: uri
+}))
 const LISTS = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list']
 
 for (const [name, open] of Object.entries(speakers)) {
   t.test(`${name}: what belongs to another caller is answered like what does not exist`, async t => {
     const server = await hosted(t, { pageSize: 1 })
     const [ada, bob] = [await open(as(server, 'ada')), await open(as(server, 'bob'))]
-    for (const content of [SECRET, 'another of hers', 'third of hers']) t.match(await ada.ask('tools/call', { name: 'add_note', arguments: { content } }), { result: { content: [{ text: /added/ }] } })
+    for (const content of [SECRET, 'another of hers', 'third of hers']) {
+      t.match(await ada.ask('tools/call', { name: 'add_note', arguments: { content } }), {
+        result: { content: [{ text: /added/ }] }
+      })
+    }
 
     await t.test('notes', async t => {
       for (const { what, method, params } of [...ON_NOTES, ...(ada.era === 'legacy' ? ON_LEGACY_NOTES : [])]) {
         const theirs = await bob.ask(method, params('3'))
-        t.strictSame(words(theirs, '3'), words(await bob.ask(method, params('77')), '77'), `${what}: the same as of nobody's`)
+        t.strictSame(
+          words(theirs, '3'),
+          words(await bob.ask(method, params('77')), '77'),
+          `${what}: the same as of nobody's`
+        )
         t.notMatch(JSON.stringify(theirs.result ?? {}), /of Ada|of hers|note:\/\/\/[123]/, `${what}: nothing of Ada's`)
       }
       t.match(JSON.stringify(await ada.ask('resources/read', uri('3'))), /third of hers/, 'Ada still has it')
@@ -42,7 +62,11 @@ for (const [name, open] of Object.entries(speakers)) {
       for (const method of LISTS) {
         const cursor = (await ada.ask(method)).result?.nextCursor
         t.type(cursor, 'string', `${method} has pages`)
-        t.strictSame(words(await bob.ask(method, { cursor })), words(await bob.ask(method, { cursor: 'banana' })), method)
+        t.strictSame(
+          words(await bob.ask(method, { cursor })),
+          words(await bob.ask(method, { cursor: 'banana' })),
+          method
+        )
         t.ok((await ada.ask(method, { cursor })).result, 'Ada may go on')
       }
     })
@@ -66,14 +90,22 @@ for (const [name, open] of Object.entries(speakers)) {
 
 t.test('notes and sessions of one caller do not count against another', async t => {
   const server = await hosted(t, { limits: { maxNotes: 2 }, maxSessionsPerPrincipal: 2 })
-  const add = async (speaker: Speaker) => JSON.stringify((await speaker.ask('tools/call', { name: 'add_note', arguments: { content: 'x' } })).result)
+  const add = async (speaker: Speaker) =>
+    JSON.stringify((await speaker.ask('tools/call', { name: 'add_note', arguments: { content: 'x' } })).result)
   const [ada, bob] = [await message(as(server, 'ada')), await message(as(server, 'bob'))]
   for (let times = 0; times < 2; times++) t.match(await add(ada), /added/)
   t.match(await add(ada), /as many as there may be/)
   t.match(await add(bob), /added/)
 
   const open = speakers.session as (server: Server) => Promise<Speaker>
-  const sessions = [await open(as(server, 'ada')), await open(as(server, 'ada')), await open(as(server, 'bob')), await open(server), await open(server), await open(server)]
+  const sessions = [
+    await open(as(server, 'ada')),
+    await open(as(server, 'ada')),
+    await open(as(server, 'bob')),
+    await open(server),
+    await open(server),
+    await open(server)
+  ]
   await t.rejects(open(as(server, 'ada')), /429.*maxSessionsPerPrincipal/)
   sessions.push(await open(as(server, 'bob')))
   await sessions[0]?.close()
@@ -90,8 +122,14 @@ async function states (t: Test, ada: Speaker, bob: Speaker): Promise<void> {
   const { result: { requestState } = {} } = await ada.ask('tools/call', asked)
   t.type(requestState, 'string')
   const forged = words(await bob.ask('tools/call', { ...asked, inputResponses, requestState: 'AAAA' }))
-  t.strictSame(words(await bob.ask('tools/call', { ...asked, inputResponses, requestState })), forged, 'D33: of no use to another')
-  t.match(await ada.ask('tools/call', { ...asked, inputResponses, requestState }), { result: { content: [{ text: 'Hello, Eve!' }] } })
+  t.strictSame(
+    words(await bob.ask('tools/call', { ...asked, inputResponses, requestState })),
+    forged,
+    'D33: of no use to another'
+  )
+  t.match(await ada.ask('tools/call', { ...asked, inputResponses, requestState }), {
+    result: { content: [{ text: 'Hello, Eve!' }] }
+  })
 }
 
 /** The notes on all pages. */
@@ -99,7 +137,9 @@ async function notesIn (speaker: Speaker): Promise<string[]> {
   const found: string[] = []
   for (let cursor: unknown; ;) {
     const { result = {} } = await speaker.ask('resources/list', cursor === undefined ? {} : { cursor })
-    found.push(...(result.resources as Array<{ uri: string }>).map(({ uri }) => uri).filter(uri => uri.startsWith('note:')))
+    found.push(
+      ...(result.resources as Array<{ uri: string }>).map(({ uri }) => uri).filter(uri => uri.startsWith('note:'))
+    )
     cursor = result.nextCursor
     if (cursor === undefined) return found
   }
@@ -108,5 +148,10 @@ async function notesIn (speaker: Speaker): Promise<string[]> {
 /** The text of an answer, without the name of its subject. */
 function words ({ status, result, error }: Answer, about = ''): unknown {
   const text = JSON.stringify({ status, result, error })
-  return about === '' ? text : text.replaceAll(`note:///${about}`, 'note:///X').replaceAll(`note \\"${about}\\"`, 'note X').replaceAll(`note ${about}`, 'note X')
+  return about === ''
+    ? text
+    : text
+      .replaceAll(`note:///${about}`, 'note:///X')
+      .replaceAll(`note \\"${about}\\"`, 'note X')
+      .replaceAll(`note ${about}`, 'note X')
 }

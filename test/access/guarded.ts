@@ -5,7 +5,14 @@ import { prompt, resource, tool } from '../../app.js'
 export default async function guarded ({ mcp, mcp: { tools, resources, prompts } }: FastifyInstance): Promise<void> {
   for (const [name, scopes] of [['special', ['special']], ['both', ['special', 'extra:deep']], ['open', []]] as const) {
     tools.add(tool({ name: `${name}_tool`, description: name, scopes: [...scopes], run: () => `secret of ${name}` }))
-    resources.add(resource({ uri: `guard://${name}`, name: `${name}_resource`, scopes: [...scopes], read: () => `secret of ${name}` }))
+    resources.add(
+      resource({
+        uri: `guard://${name}`,
+        name: `${name}_resource`,
+        scopes: [...scopes],
+        read: () => `secret of ${name}`
+      })
+    )
     resources.add(resource({
       uri: `guard://${name}/{id}`,
       name: `${name}_template`,
@@ -14,7 +21,14 @@ export default async function guarded ({ mcp, mcp: { tools, resources, prompts }
       list: () => [{ uri: `guard://${name}/1`, name: `secret of ${name}` }],
       read: () => `secret of ${name}`
     }))
-    prompts.add(prompt({ name: `${name}_prompt`, scopes: [...scopes], arguments: { who: { complete: () => [`secret of ${name}`] } }, get: () => `secret of ${name}` }))
+    prompts.add(
+      prompt({
+        name: `${name}_prompt`,
+        scopes: [...scopes],
+        arguments: { who: { complete: () => [`secret of ${name}`] } },
+        get: () => `secret of ${name}`
+      })
+    )
   }
   mcp.method('author/plain', { type: 'object' }, () => ({ secret: 'secret of plain' }))
   mcp.method('author/special', { type: 'object' }, () => ({ secret: 'secret of special' }), { scopes: ['special'] })

@@ -17,14 +17,30 @@ t.test('the metadata are served at both places without a credential', async t =>
     t.equal(response.statusCode, 200)
     t.match(response.headers['content-type'], /^application\/json/)
     t.strictSame(response.json(), {
-      resource: 'https://gateway.test/mcp', authorization_servers: [issuer.url], scopes_supported: ['mcp'], bearer_methods_supported: ['header']
+      resource: 'https://gateway.test/mcp',
+      authorization_servers: [issuer.url],
+      scopes_supported: ['mcp'],
+      bearer_methods_supported: ['header']
     })
     t.equal((await app.inject({ url, headers: { host: 'evil.test' } })).statusCode, 403)
     t.equal((await app.inject({ url, headers: bearer('x') })).statusCode, 401)
-    t.equal((await app.inject({ method: 'POST', url, headers: bearer(await issuer.sign({ aud: 'https://gateway.test/mcp' })) })).statusCode, 405)
+    t.equal(
+      (
+        await app.inject({
+          method: 'POST',
+          url,
+          headers: bearer(await issuer.sign({ aud: 'https://gateway.test/mcp' }))
+        })
+      ).statusCode,
+      405
+    )
   }
   t.equal((await app.inject(`${WELL_KNOWN}/other`)).statusCode, 401)
-  t.equal((await app.inject('/.well-known/oauth-authorization-server')).statusCode, 401, 'we are no authorization server')
+  t.equal(
+    (await app.inject('/.well-known/oauth-authorization-server')).statusCode,
+    401,
+    'we are no authorization server'
+  )
 })
 
 t.test('the scopes to ask for are the operator\'s to choose', async t => {
@@ -37,17 +53,34 @@ t.test('the scopes to ask for are the operator\'s to choose', async t => {
 
 t.test('with a prefix the metadata are before it, at the URL in the challenge', async t => {
   const issuer = await startIssuer(t)
-  const app = await gateway(t, { prefix: '/ai', oauth: { ...issuer.options, resource: 'https://gateway.test/outside/ai/mcp' } })
-  for (const path of ['', '/ai/mcp', '/outside/ai/mcp']) t.equal((await app.inject(WELL_KNOWN + path)).statusCode, 200, path)
+  const app = await gateway(t, {
+    prefix: '/ai',
+    oauth: { ...issuer.options, resource: 'https://gateway.test/outside/ai/mcp' }
+  })
+  for (const path of ['', '/ai/mcp', '/outside/ai/mcp']) {
+    t.equal((await app.inject(WELL_KNOWN + path)).statusCode, 200, path)
+  }
   const { headers } = await app.inject({ method: 'POST', url: '/ai/mcp', payload: ping })
-  t.equal(challengeOf(headers['www-authenticate']).resource_metadata, `https://gateway.test${WELL_KNOWN}/outside/ai/mcp`)
+  t.equal(
+    challengeOf(headers['www-authenticate']).resource_metadata,
+    `https://gateway.test${WELL_KNOWN}/outside/ai/mcp`
+  )
 })
 
 t.test('in a part of a host application they are in that part, at the URL in the challenge', async t => {
   const issuer = await startIssuer(t)
   const app = Fastify()
   t.teardown(async () => await app.close())
-  await app.register(async part => { await part.register(patchbay, { prefix: '/ai', tools: false, oauth: { ...issuer.options, resource: 'https://gateway.test/part/ai/mcp' } }) }, { prefix: '/part' })
+  await app.register(
+    async part => {
+      await part.register(patchbay, {
+        prefix: '/ai',
+        tools: false,
+        oauth: { ...issuer.options, resource: 'https://gateway.test/part/ai/mcp' }
+      })
+    },
+    { prefix: '/part' }
+  )
   app.get('/own', async () => 'own')
   const { statusCode, headers } = await app.inject({ method: 'POST', url: '/part/ai/mcp', payload: ping })
   t.equal(statusCode, 401)
@@ -61,7 +94,11 @@ t.test('a host application may know its callers itself, and is believed', async 
   const app = Fastify()
   t.teardown(async () => await app.close())
   app.decorateRequest('identity')
-  app.addHook('onRequest', async request => { if (request.headers['x-user'] !== undefined) request.identity = { principal: String(request.headers['x-user']), scopes: new Set(['mcp']) } })
+  app.addHook('onRequest', async request => {
+    if (request.headers['x-user'] !== undefined) {
+      request.identity = { principal: String(request.headers['x-user']), scopes: new Set(['mcp']) }
+    }
+  })
   await app.register(patchbay, { apiKeys: [{ name: 'a', hash: `sha256:${'0'.repeat(64)}`, scopes: [] }] })
   const list = { ...ping, method: 'tools/list' }
   t.equal((await app.inject({ method: 'POST', url: '/message', payload: list })).statusCode, 401)
@@ -75,7 +112,11 @@ t.test('names of a server', async t => {
   t.equal(canonicalResource('https://gateway.test:8443/a/b?c=d'), 'https://gateway.test:8443/a/b?c=d')
   t.equal(metadataUrl('https://gateway.test'), `https://gateway.test${WELL_KNOWN}`)
   t.equal(metadataUrl('https://gateway.test/a?b=c'), `https://gateway.test${WELL_KNOWN}/a?b=c`)
-  t.strictSame(audienceOf('https://Gateway.test'), ['https://Gateway.test', 'https://gateway.test', 'https://gateway.test/'])
+  t.strictSame(audienceOf('https://Gateway.test'), [
+    'https://Gateway.test',
+    'https://gateway.test',
+    'https://gateway.test/'
+  ])
   t.strictSame(audienceOf('https://gateway.test/mcp'), ['https://gateway.test/mcp'])
 })
 

@@ -18,8 +18,28 @@ const NO_CLIPBOARD = /clipboard is not served to requests that came through a pr
 const words = (answer: Answer): string => JSON.stringify(answer.error ?? answer.result)
 
 t.test('a proxy is known by the headers that it adds', async t => {
-  for (const name of ['forwarded', 'via', 'x-real-ip', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-anything', 'x-forwarded', 'x-client-ip', 'x-cluster-client-ip', 'x-original-forwarded-for', 'x-proxyuser-ip', 'cf-connecting-ip', 'fastly-client-ip', 'true-client-ip']) t.ok(isProxied({ host: 'localhost', [name]: '' }), name)
-  for (const name of ['host', 'origin', 'x-forward', 'forwarded-by', 'viable']) t.notOk(isProxied({ [name]: 'x' }), name)
+  for (const name of [
+    'forwarded',
+    'via',
+    'x-real-ip',
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'x-forwarded-anything',
+    'x-forwarded',
+    'x-client-ip',
+    'x-cluster-client-ip',
+    'x-original-forwarded-for',
+    'x-proxyuser-ip',
+    'cf-connecting-ip',
+    'fastly-client-ip',
+    'true-client-ip'
+  ]) {
+    t.ok(isProxied({ host: 'localhost', [name]: '' }), name)
+  }
+  for (const name of ['host', 'origin', 'x-forward', 'forwarded-by', 'viable']) {
+    t.notOk(isProxied({ [name]: 'x' }), name)
+  }
 })
 
 t.test('what touches the machine is not served through a proxy, on any transport', async t => {
@@ -35,8 +55,17 @@ t.test('what touches the machine is not served through a proxy, on any transport
       await direct.close()
       const forwarded = await connect({ ...server, head: [...headOf(ADA), ...PROXIED] })
       t.match(await forwarded.ask('tools/call', RUN), { result: { isError: true, content: [{ text: NO_COMMAND }] } })
-      for (const params of [{ name: 'get_clipboard', arguments: {} }, { name: 'set_clipboard', arguments: { text: 'x' } }]) t.match(words(await forwarded.ask('tools/call', params)), NO_CLIPBOARD)
-      t.match(await forwarded.ask('tools/call', { name: 'calculate', arguments: { operation: 'add', a: 1, b: 2 } }), { result: { content: [{ text: '1 + 2 = 3' }] } }, 'the rest is')
+      for (const params of [
+        { name: 'get_clipboard', arguments: {} },
+        { name: 'set_clipboard', arguments: { text: 'x' } }
+      ]) {
+        t.match(words(await forwarded.ask('tools/call', params)), NO_CLIPBOARD)
+      }
+      t.match(
+        await forwarded.ask('tools/call', { name: 'calculate', arguments: { operation: 'add', a: 1, b: 2 } }),
+        { result: { content: [{ text: '1 + 2 = 3' }] } },
+        'the rest is'
+      )
       await forwarded.close()
     })
   }
@@ -53,7 +82,14 @@ t.test('with the option, they are served through proxies, too', async t => {
 
 t.test('in a session each HTTP request is checked for the headers of a proxy', async t => {
   const { port } = await startServer(t, OPTIONS)
-  const ask = async (head: Head): Promise<string> => (await post(port, '/mcp', call('tools/call', RUN)('legacy'), [['Mcp-Session-Id', session], ...headOf(ADA), ...head])).body
+  const ask = async (head: Head): Promise<string> =>
+    (
+      await post(port, '/mcp', call('tools/call', RUN)('legacy'), [
+        ['Mcp-Session-Id', session],
+        ...headOf(ADA),
+        ...head
+      ])
+    ).body
   const session = await openSession(port, initialize(NEWEST), headOf(ADA))
   t.notMatch(await ask([]), /proxy/)
   t.match(await ask(PROXIED), NO_COMMAND)
@@ -63,14 +99,28 @@ t.test('in a session each HTTP request is checked for the headers of a proxy', a
 
 t.test('so does each message of a batch, and the stream of HTTP+SSE for all that is posted to it', async t => {
   const { port } = await startServer(t, OPTIONS)
-  const batch = (head: Head) => post(port, '/message', JSON.stringify([1, 2].map(id => ({ jsonrpc: '2.0', id, method: 'tools/call', params: RUN }))), [...headOf(ADA), ...head])
-  t.match(JSON.parse((await batch(PROXIED)).body), [{ result: { isError: true, content: [{ text: NO_COMMAND }] } }, { result: { isError: true } }])
+  const batch = (head: Head) =>
+    post(
+      port,
+      '/message',
+      JSON.stringify([1, 2].map(id => ({ jsonrpc: '2.0', id, method: 'tools/call', params: RUN }))),
+      [...headOf(ADA), ...head]
+    )
+  t.match(JSON.parse((await batch(PROXIED)).body), [
+    { result: { isError: true, content: [{ text: NO_COMMAND }] } },
+    { result: { isError: true } }
+  ])
   t.notMatch((await batch([])).body, /proxy/)
 
-  const stream = await openStream(`http://127.0.0.1:${port}/sse`, { headers: [...headOf(ADA), ...PROXIED].reduce((all, [name, value]) => ({ ...all, [name]: value }), {}) })
+  const stream = await openStream(`http://127.0.0.1:${port}/sse`, {
+    headers: [...headOf(ADA), ...PROXIED].reduce((all, [name, value]) => ({ ...all, [name]: value }), {})
+  })
   t.teardown(() => stream.drop())
   const { data = '' } = await stream.event() ?? {}
-  for (const [id, method, params] of [[1, 'initialize', {}], [2, 'tools/call', RUN]] as const) await post(port, data, JSON.stringify({ jsonrpc: '2.0', id, method, params }), headOf(ADA))
+  for (const [id, method, params] of [
+    [1, 'initialize', {}],
+    [2, 'tools/call', RUN]
+  ] as const) { await post(port, data, JSON.stringify({ jsonrpc: '2.0', id, method, params }), headOf(ADA)) }
   t.match(await stream.message(), { id: 1 })
   t.match(await stream.message(), { id: 2, result: { isError: true, content: [{ text: NO_COMMAND }] } })
 })

@@ -10,10 +10,19 @@ const OLD = 'pb_old-0123456789-0123456789-0123456789-012'
 /** A gateway with keys and an issuer, and the audit lines of one refused request. */
 async function reasons (t: Test, withIssuer = true) {
   const lines: Array<{ audit?: Record<string, unknown> }> = []
-  const out = new Writable({ write: (chunk, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as object); done() } })
+  const out = new Writable({
+    write: (chunk, _encoding, done) => {
+      lines.push(JSON.parse(String(chunk)) as object)
+      done()
+    }
+  })
   const issuer = await startIssuer(t)
   const keys = [...apiKeys, listed('eve', OLD, ['mcp'], { expires: '2020-01-01' })]
-  const app = await gateway(t, { apiKeys: keys, ...(withIssuer ? { oauth: issuer.options } : {}) }, { loggerInstance: pino(out) })
+  const app = await gateway(
+    t,
+    { apiKeys: keys, ...(withIssuer ? { oauth: issuer.options } : {}) },
+    { loggerInstance: pino(out) }
+  )
   const audited = async (headers: Record<string, string>, query = '') => {
     lines.length = 0
     const { statusCode, body } = await app.inject({ method: 'POST', url: `/message${query}`, payload: ping, headers })
@@ -39,20 +48,47 @@ t.test('the audit line of a refused credential has the reason; the reply does no
     ['an unknown key', bearer('pb_unknown'), { status: 401, reason: 'unknown_credential', detail: /neither/ }],
     ['an expired key', bearer(OLD), { status: 401, reason: 'expired_key', detail: 'key:eve' }],
     ['an expired token', bearer(await issuer.sign({ exp: 1 })), { status: 401, reason: 'expired_token' }],
-    ['a token for another resource', bearer(await issuer.sign({ aud: other })), { status: 401, reason: 'wrong_audience', detail: `given ${other}` }],
-    ['a token for two others', bearer(await issuer.sign({ aud: [other, 'b\u001b[2J'] })), { status: 401, reason: 'wrong_audience', detail: /given https:\/\/other\.test\/mcp and b\?\[2J$/ }],
-    ['a token of another issuer', bearer(await issuer.sign({ iss: 'https://else.test' })), { status: 401, reason: 'wrong_issuer', detail: `wanted ${issuer.url}, given https://else.test` }],
+    [
+      'a token for another resource',
+      bearer(await issuer.sign({ aud: other })),
+      { status: 401, reason: 'wrong_audience', detail: `given ${other}` }
+    ],
+    [
+      'a token for two others',
+      bearer(await issuer.sign({ aud: [other, 'b\u001b[2J'] })),
+      { status: 401, reason: 'wrong_audience', detail: /given https:\/\/other\.test\/mcp and b\?\[2J$/ }
+    ],
+    [
+      'a token of another issuer',
+      bearer(await issuer.sign({ iss: 'https://else.test' })),
+      { status: 401, reason: 'wrong_issuer', detail: `wanted ${issuer.url}, given https://else.test` }
+    ],
     ['a forged token', bearer(await issuer.sign({}, {}, forged)), { status: 401, reason: 'wrong_signature' }],
-    ['a changed token', bearer([head, Buffer.from('{"sub":"eve"}').toString('base64url'), signature].join('.')), { status: 401, reason: 'wrong_signature' }],
-    ['a token before its time', bearer(await issuer.sign({ nbf: 4_000_000_000 })), { status: 401, reason: 'invalid_token', detail: /nbf/ }],
-    ['a token that is none for access', bearer(await issuer.sign({}, { typ: 'logout+jwt' })), { status: 401, reason: 'invalid_token', detail: /typ/ }]
+    [
+      'a changed token',
+      bearer([head, Buffer.from('{"sub":"eve"}').toString('base64url'), signature].join('.')),
+      { status: 401, reason: 'wrong_signature' }
+    ],
+    [
+      'a token before its time',
+      bearer(await issuer.sign({ nbf: 4_000_000_000 })),
+      { status: 401, reason: 'invalid_token', detail: /nbf/ }
+    ],
+    [
+      'a token that is none for access',
+      bearer(await issuer.sign({}, { typ: 'logout+jwt' })),
+      { status: 401, reason: 'invalid_token', detail: /typ/ }
+    ]
   ]
   for (const [what, headers, expected, query] of rows) {
     const { audit, body, log } = await audited(headers, query)
     t.match(audit, { outcome: 'refused', route: '/message', ...expected }, what)
     for (const word of ['reason', 'audience', 'issuer', other]) t.notOk(body.includes(word), `${what}: ${body}`)
     const credential = headers['authorization']?.split(' ')[1] ?? ADA
-    t.notOk(log.includes(credential) || log.includes(credential.split('.')[1] ?? credential), `${what}: without the credential`)
+    t.notOk(
+      log.includes(credential) || log.includes(credential.split('.')[1] ?? credential),
+      `${what}: without the credential`
+    )
   }
   t.match((await audited(bearer(await issuer.sign({ aud: other })))).audit, { detail: `wanted ${RESOURCE}` })
 })

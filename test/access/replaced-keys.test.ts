@@ -13,7 +13,8 @@ const [ada, bob] = [listed('ada', ADA), listed('bob', BOB)]
 
 async function keyed (t: Test) {
   const served = await listening(t, { apiKeys: [ada, bob] })
-  const status = async (key: string) => (await served.app.inject({ method: 'POST', url: '/message', payload: ping, headers: bearer(key) })).statusCode
+  const status = async (key: string) =>
+    (await served.app.inject({ method: 'POST', url: '/message', payload: ping, headers: bearer(key) })).statusCode
   return { ...served, status }
 }
 
@@ -35,12 +36,27 @@ t.test('removing a key ends its WebSockets, streams, subscriptions and tickets, 
   const { app, url, status } = await keyed(t)
   const gone = await connect(t, `${url}/mcp`, bearer(ADA))
   const stays = await connect(t, `${url}/mcp`, bearer(BOB))
-  const { ticket } = (await app.inject({ method: 'POST', url: '/ticket', headers: bearer(ADA) })).json<{ ticket: string }>()
+  const { ticket } = (await app.inject({ method: 'POST', url: '/ticket', headers: bearer(ADA) })).json<{
+    ticket: string
+  }>()
   const stream = await openStream(`${url}/sse`, { headers: bearer(ADA) })
   const other = await openStream(`${url}/mcp/sse`, { headers: bearer(BOB) })
-  const listen = { jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true }, _meta: modernMeta() } }
-  const modern = { 'content-type': 'application/json', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }
-  const subscription = await openStream(`${url}/mcp`, { method: 'POST', headers: { ...bearer(ADA), ...modern }, body: JSON.stringify(listen) })
+  const listen = {
+    jsonrpc: '2.0',
+    id: 7,
+    method: 'subscriptions/listen',
+    params: { notifications: { toolsListChanged: true }, _meta: modernMeta() }
+  }
+  const modern = {
+    'content-type': 'application/json',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'subscriptions/listen'
+  }
+  const subscription = await openStream(`${url}/mcp`, {
+    method: 'POST',
+    headers: { ...bearer(ADA), ...modern },
+    body: JSON.stringify(listen)
+  })
   t.match(await subscription.message(), { method: 'notifications/subscriptions/acknowledged' })
 
   t.match(app.mcp.identities.replaceKeys([bob]), { added: [], removed: ['ada'], changed: [] })
@@ -75,7 +91,11 @@ t.test('a key with other scopes has them at once, on open connections, too', asy
   const { ask, socket } = await connect(t, `${url}/mcp`, bearer(ADA))
   const tools = async () => ((await ask({ id: 1, method: 'tools/list' })).result?.tools ?? []).map(({ name }) => name)
   t.notOk((await tools()).includes('add_note'))
-  t.match(app.mcp.identities.replaceKeys([listed('ada', ADA, ['mcp', 'notes']), bob]), { added: [], removed: [], changed: ['ada'] })
+  t.match(app.mcp.identities.replaceKeys([listed('ada', ADA, ['mcp', 'notes']), bob]), {
+    added: [],
+    removed: [],
+    changed: ['ada']
+  })
   t.ok((await tools()).includes('add_note'))
   app.mcp.identities.replaceKeys([listed('ada', ADA, []), bob])
   t.strictSame(await tools(), [])
@@ -98,8 +118,12 @@ t.test('a key that gets an end ends then, one that loses it goes on', async t =>
 
 t.test('an invalid list changes nothing', async t => {
   const { app, status } = await keyed(t)
-  t.throws(() => app.mcp.identities.replaceKeys([ada, { ...ada, name: 'eve' }]), { message: /apiKeys\.1\.hash is listed twice/ })
-  t.throws(() => app.mcp.identities.replaceKeys([listed('ada', ADA, [], { expires: '2030-99-99' })]), { message: /apiKeys\.0\.expires/ })
+  t.throws(() => app.mcp.identities.replaceKeys([ada, { ...ada, name: 'eve' }]), {
+    message: /apiKeys\.1\.hash is listed twice/
+  })
+  t.throws(() => app.mcp.identities.replaceKeys([listed('ada', ADA, [], { expires: '2030-99-99' })]), {
+    message: /apiKeys\.0\.expires/
+  })
   for (const key of [ADA, BOB]) t.equal(await status(key), 200)
   t.match(app.mcp.identities.replaceKeys([bob, ada]), { added: [], removed: [], changed: [], holders: [] })
 })

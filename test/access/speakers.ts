@@ -9,7 +9,12 @@ import { socketConnection, sseConnection, stdioConnection, type Connection } fro
 export type Json = Record<string, unknown>
 
 /** An answer, and the HTTP reply it came in, where it had one of its own. */
-export interface Answer { status?: number, headers?: Map<string, string>, result?: Json, error?: { code: number, message: string, data?: Json } }
+export interface Answer {
+  status?: number
+  headers?: Map<string, string>
+  result?: Json
+  error?: { code: number, message: string, data?: Json }
+}
 
 /** A client that sends requests over any transport. */
 export interface Speaker {
@@ -28,12 +33,18 @@ export const speakers: Record<string, (server: Server) => Promise<Speaker>> = {
   session: async ({ port, head = [] }) => {
     const id = await openSession(port, initialize(NEWEST, CAPABILITIES), head)
     const send = async (body: string) => await post(port, '/mcp', body, [['Mcp-Session-Id', id], ...head])
-    return { ...posting('legacy', send), close: async () => { await endSession(port, id, head) } }
+    return {
+      ...posting('legacy', send),
+      close: async () => {
+        await endSession(port, id, head)
+      }
+    }
   },
   stateless: async ({ port, head }) => posting('modern', async body => await postModern(port, body, head)),
   message: async ({ port, head }) => posting('legacy', async body => await post(port, '/message', body, head)),
   sse: async server => over(await performHandshake(await sseConnection(server), '2024-11-05'), 'legacy'),
-  websocket: async server => over(await performHandshake(await socketConnection(server), NEWEST, CAPABILITIES), 'legacy'),
+  websocket: async server =>
+    over(await performHandshake(await socketConnection(server), NEWEST, CAPABILITIES), 'legacy'),
   'websocket 2026': async server => over(await socketConnection(server), 'modern'),
   stdio: async server => over(await performHandshake(await stdioConnection(server), NEWEST, CAPABILITIES), 'legacy'),
   'stdio 2026': async server => over(await stdioConnection(server), 'modern')
@@ -45,7 +56,10 @@ function posting (era: Era, send: (body: string) => Promise<Reply>): Speaker {
     notifications: [],
     ask: async (method, params = {}) => {
       const { status, headers, body } = await send(call(method, params)(era))
-      const message = headers.get('content-type')?.startsWith('text/event-stream') === true ? messagesOf(body).at(-1) : JSON.parse(body)
+      const message =
+        headers.get('content-type')?.startsWith('text/event-stream') === true
+          ? messagesOf(body).at(-1)
+          : JSON.parse(body)
       return { status, headers, ...message as Json }
     },
     notify: async (method, params) => { await send(notification(method, params)) },

@@ -22,9 +22,15 @@ async function connect (t: Test, url: string, protocols: string[] = []): Promise
   return socket
 }
 
-async function refused (url: string, protocols: string[] = []): Promise<{ status: number, challenge: Record<string, string> }> {
+async function refused (
+  url: string,
+  protocols: string[] = []
+): Promise<{ status: number, challenge: Record<string, string> }> {
   const socket = new WebSocket(url.replace('http', 'ws'), protocols)
-  const [, response] = await within(60_000, async signal => await once(socket, 'unexpected-response', { signal })) as [unknown, { statusCode: number, headers: Record<string, string> }]
+  const [, response] = (await within(
+    60_000,
+    async signal => await once(socket, 'unexpected-response', { signal })
+  )) as [unknown, { statusCode: number, headers: Record<string, string> }]
   socket.on('error', () => {})
   socket.terminate()
   return { status: response.statusCode, challenge: challengeOf(response.headers['www-authenticate']) }
@@ -49,7 +55,13 @@ t.test('a ticket opens a WebSocket for the one who asked for it, once', async t 
   const [data] = await within(60_000, async signal => await once(socket, 'message', { signal }))
   t.match(JSON.parse(String(data)), { id: 1, result: {} })
   t.strictSame(await refused(`${url}/mcp?ticket=${ticket}`), {
-    status: 401, challenge: { realm: 'mcp-patchbay', scope: 'mcp', error: 'invalid_token', error_description: 'the ticket is not known, was used or has expired' }
+    status: 401,
+    challenge: {
+      realm: 'mcp-patchbay',
+      scope: 'mcp',
+      error: 'invalid_token',
+      error_description: 'the ticket is not known, was used or has expired'
+    }
   })
 })
 
@@ -60,7 +72,12 @@ t.test('a ticket may be offered as a subprotocol', async t => {
   t.equal([...app.mcp.dispatcher.lifecycle.peers][0]?.principal, 'key:ada')
   t.equal((await refused(`${url}/mcp`, ['mcp', `ticket.${ticket}`])).status, 401, 'once')
   t.equal((await refused(`${url}/mcp`, ['mcp', 'ticket.x'])).status, 401)
-  t.equal((await refused(`${url}/mcp?ticket=${await ticketFor(app, ADA)}`, ['mcp', `ticket.${await ticketFor(app, ADA)}`])).status, 400, 'two are too many')
+  t.equal(
+    (await refused(`${url}/mcp?ticket=${await ticketFor(app, ADA)}`, ['mcp', `ticket.${await ticketFor(app, ADA)}`]))
+      .status,
+    400,
+    'two are too many'
+  )
   t.equal((await refused(`${url}/mcp`, ['mcp', ADA])).status, 401, 'and a key is no ticket')
 })
 
@@ -71,7 +88,12 @@ t.test('a ticket opens event streams', async t => {
     t.equal(stream.response.status, 200, path)
     stream.drop()
   }
-  const { headers } = await app.inject({ method: 'POST', url: '/mcp', headers: bearer(ADA), payload: { ...ping, method: 'initialize', params: {} } })
+  const { headers } = await app.inject({
+    method: 'POST',
+    url: '/mcp',
+    headers: bearer(ADA),
+    payload: { ...ping, method: 'initialize', params: {} }
+  })
   const session = { 'mcp-session-id': String(headers['mcp-session-id']) }
   const stream = await openStream(`${url}/mcp?ticket=${await ticketFor(app, ADA)}`, { headers: session })
   t.equal(stream.response.status, 200)
@@ -83,16 +105,34 @@ t.test('a ticket opens event streams', async t => {
 t.test('a ticket opens nothing else', async t => {
   const { app } = await listening(t, { apiKeys })
   const ticket = await ticketFor(app, BOB)
-  for (const [method, url] of [['POST', '/mcp'], ['DELETE', '/mcp'], ['POST', '/message'], ['POST', '/ticket'], ['GET', '/ticket'], ['PUT', '/sse'], ['GET', '/nowhere']] as const) {
+  for (const [method, url] of [
+    ['POST', '/mcp'],
+    ['DELETE', '/mcp'],
+    ['POST', '/message'],
+    ['POST', '/ticket'],
+    ['GET', '/ticket'],
+    ['PUT', '/sse'],
+    ['GET', '/nowhere']
+  ] as const) {
     t.equal((await app.inject({ method, url: `${url}?ticket=${ticket}` })).statusCode, 401, `${method} ${url}`)
   }
   t.equal((await app.inject({ url: '/sse', headers: { 'x-ticket': ticket } })).statusCode, 401)
   t.equal((await app.inject({ url: '/sse', headers: bearer(ticket) })).statusCode, 401, 'it is no key')
-  t.equal((await app.inject({ url: `/sse?ticket=${ticket}`, headers: bearer(BOB) })).statusCode, 400, 'and no second credential')
+  t.equal(
+    (await app.inject({ url: `/sse?ticket=${ticket}`, headers: bearer(BOB) })).statusCode,
+    400,
+    'and no second credential'
+  )
   t.equal((await app.inject(`/sse?ticket=${ticket}&ticket=${ticket}`)).statusCode, 400)
-  for (const nothing of ['', 'x', '%00', ADA]) t.equal((await app.inject(`/sse?ticket=${nothing}`)).statusCode, 401, nothing)
+  for (const nothing of ['', 'x', '%00', ADA]) {
+    t.equal((await app.inject(`/sse?ticket=${nothing}`)).statusCode, 401, nothing)
+  }
   t.equal((await app.inject({ url: `/sse?ticket=${ticket}`, headers: { host: 'evil.test' } })).statusCode, 403)
-  t.equal((await app.inject({ url: `/sse?ticket=${ticket}`, headers: { accept: 'text/html' } })).statusCode, 406, 'and all of this has not used it up')
+  t.equal(
+    (await app.inject({ url: `/sse?ticket=${ticket}`, headers: { accept: 'text/html' } })).statusCode,
+    406,
+    'and all of this has not used it up'
+  )
 })
 
 t.test('a ticket is good for its time only', async t => {
@@ -106,16 +146,31 @@ t.test('a ticket is good for its time only', async t => {
 t.test('a ticket dies with the credential it was given for', async t => {
   const issuer = await startIssuer(t)
   const soon = new Date(Date.now() + 60_000).toISOString()
-  const { app } = await listening(t, { apiKeys: [listed('brief', 'pb_brief', ['mcp'], { expires: soon })], oauth: issuer.options, limits: { ticketLifetime: 3_600_000 } })
-  const { expiresIn } = (await app.inject({ method: 'POST', url: '/ticket', headers: bearer('pb_brief') })).json<Issued>()
+  const { app } = await listening(t, {
+    apiKeys: [listed('brief', 'pb_brief', ['mcp'], { expires: soon })],
+    oauth: issuer.options,
+    limits: { ticketLifetime: 3_600_000 }
+  })
+  const { expiresIn } = (
+    await app.inject({ method: 'POST', url: '/ticket', headers: bearer('pb_brief') })
+  ).json<Issued>()
   t.ok(expiresIn > 0 && expiresIn <= 60_000, `${expiresIn} ms`)
-  const { expiresIn: ofToken } = (await app.inject({ method: 'POST', url: '/ticket', headers: bearer(await issuer.sign({ exp: Math.floor(Date.now() / 1_000) + 10 })) })).json<Issued>()
+  const { expiresIn: ofToken } = (
+    await app.inject({
+      method: 'POST',
+      url: '/ticket',
+      headers: bearer(await issuer.sign({ exp: Math.floor(Date.now() / 1_000) + 10 }))
+    })
+  ).json<Issued>()
   t.ok(ofToken > 0 && ofToken <= 10_000, `${ofToken} ms`)
 })
 
 t.test('there are only so many tickets at once', async t => {
   const { app } = await listening(t, { apiKeys })
   for (let count = 0; count < 100; count++) await ticketFor(app, ADA)
-  t.match(await app.inject({ method: 'POST', url: '/ticket', headers: bearer(ADA) }), { statusCode: 429, headers: { 'retry-after': '30' } })
+  t.match(await app.inject({ method: 'POST', url: '/ticket', headers: bearer(ADA) }), {
+    statusCode: 429,
+    headers: { 'retry-after': '30' }
+  })
   t.ok(await ticketFor(app, BOB), 'and that is nobody else\'s trouble')
 })

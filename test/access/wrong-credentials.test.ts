@@ -13,7 +13,11 @@ const GUESS = bearer('pb_guess')
 
 /** Posts from an address; the status, and after how many seconds to try again. */
 async function post (app: FastifyInstance, remoteAddress: string, headers: Record<string, string> = GUESS) {
-  const { statusCode, headers: { 'retry-after': after }, body } = await app.inject({ method: 'POST', url: '/message', remoteAddress, headers, payload: ping })
+  const {
+    statusCode,
+    headers: { 'retry-after': after },
+    body
+  } = await app.inject({ method: 'POST', url: '/message', remoteAddress, headers, payload: ping })
   return { status: statusCode, after: after === undefined ? undefined : Number(after), body }
 }
 
@@ -37,7 +41,11 @@ t.test('no caller is locked out: neither the right key of that address nor anoth
   await statuses(4, async () => await post(app, '192.0.2.1'))
   t.equal((await post(app, '192.0.2.1')).status, 429)
   t.equal((await post(app, '192.0.2.1', bearer(ADA))).status, 200)
-  t.equal((await post(app, '192.0.2.1', bearer(await issuer.sign({ scope: 'mcp' })))).status, 200, 'a token that was never seen before')
+  t.equal(
+    (await post(app, '192.0.2.1', bearer(await issuer.sign({ scope: 'mcp' })))).status,
+    200,
+    'a token that was never seen before'
+  )
   t.equal((await post(app, '192.0.2.2')).status, 401)
   t.equal((await post(app, '192.0.2.2', bearer(ADA))).status, 200)
 })
@@ -51,33 +59,70 @@ t.test('right credentials, and none at all, are not counted', async t => {
 })
 
 t.test('tickets, credentials in a URL and other schemes count, too', async t => {
-  for (const [url, headers] of [['/sse?ticket=x', {}], ['/sse?access_token=x', {}], ['/sse', { authorization: 'Basic eDp5' }]] as const) {
+  for (const [url, headers] of [
+    ['/sse?ticket=x', {}],
+    ['/sse?access_token=x', {}],
+    ['/sse', { authorization: 'Basic eDp5' }]
+  ] as const) {
     const app = await gateway(t, { apiKeys, limits: { maxWrongCredentials: 1 } })
-    const get = async () => ({ status: (await app.inject({ url, headers: { accept: 'text/event-stream', ...headers } })).statusCode })
+    const get = async () => ({
+      status: (await app.inject({ url, headers: { accept: 'text/event-stream', ...headers } })).statusCode
+    })
     t.strictSame(await statuses(2, get), [401, 429], url)
   }
   const app = await gateway(t, { apiKeys, limits: { maxWrongCredentials: 1 } })
-  t.strictSame(await statuses(2, async () => await post(app, '192.0.2.1', { authorization: 'Bearer two words' })), [400, 429], 'what is no credential at all, as well')
+  t.strictSame(
+    await statuses(2, async () => await post(app, '192.0.2.1', { authorization: 'Bearer two words' })),
+    [400, 429],
+    'what is no credential at all, as well'
+  )
 })
 
 t.test('the WebSocket upgrade is answered the same way', async t => {
   const { port } = await startServer(t, { apiKeys, limits: { maxWrongCredentials: 1 } })
-  const upgrade = request('GET', '/mcp', [['Host', 'localhost'], ...upgradeHead(0).slice(1), ['Authorization', 'Bearer guess']])
+  const upgrade = request('GET', '/mcp', [
+    ['Host', 'localhost'],
+    ...upgradeHead(0).slice(1),
+    ['Authorization', 'Bearer guess']
+  ])
   t.strictSame(await statuses(2, async () => await exchange(port, upgrade)), [401, 429])
 })
 
 t.test('a network of IPv6 is one address, and a trusted proxy names the address of its client', async t => {
   const app = await gateway(t, { apiKeys, limits: { maxWrongCredentials: 1 }, trustProxy: ['10.0.0.0/8'] })
-  t.strictSame([(await post(app, '2001:db8::1')).status, (await post(app, '2001:db8::2')).status, (await post(app, '2001:db8:0:1::1')).status], [401, 429, 401])
-  const via = (client: string, proxy = '10.0.0.9') => async () => await post(app, proxy, { ...GUESS, 'x-forwarded-for': client })
+  t.strictSame(
+    [
+      (await post(app, '2001:db8::1')).status,
+      (await post(app, '2001:db8::2')).status,
+      (await post(app, '2001:db8:0:1::1')).status
+    ],
+    [401, 429, 401]
+  )
+  const via =
+    (client: string, proxy = '10.0.0.9') =>
+      async () =>
+        await post(app, proxy, { ...GUESS, 'x-forwarded-for': client })
   t.strictSame([...await statuses(2, via('192.0.2.7')), ...await statuses(2, via('192.0.2.8'))], [401, 429, 401, 429])
-  t.strictSame([...await statuses(1, via('192.0.2.9', '172.16.0.1')), ...await statuses(1, via('192.0.2.10', '172.16.0.1'))], [401, 429], 'others are not believed')
+  t.strictSame(
+    [...(await statuses(1, via('192.0.2.9', '172.16.0.1'))), ...(await statuses(1, via('192.0.2.10', '172.16.0.1')))],
+    [401, 429],
+    'others are not believed'
+  )
 })
 
 t.test('beyond the limit the log has one line a minute, with the address', async t => {
   const lines: Array<{ audit?: { status: number, address: string } }> = []
-  const out = new Writable({ write: (chunk, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as object); done() } })
-  const app = await gateway(t, { apiKeys, limits: { maxWrongCredentials: 2 } }, { loggerInstance: pino({ level: 'info' }, out) })
+  const out = new Writable({
+    write: (chunk, _encoding, done) => {
+      lines.push(JSON.parse(String(chunk)) as object)
+      done()
+    }
+  })
+  const app = await gateway(
+    t,
+    { apiKeys, limits: { maxWrongCredentials: 2 } },
+    { loggerInstance: pino({ level: 'info' }, out) }
+  )
   await statuses(20, async () => await post(app, '192.0.2.1'))
   const audited = lines.flatMap(({ audit }) => audit === undefined ? [] : [audit])
   t.match(audited, [{ status: 401 }, { status: 401 }, { status: 429, address: '192.0.2.1' }])

@@ -30,7 +30,15 @@ t.test('a tool is called by its value or by its name, and gives text, output and
 })
 
 t.test('the text is that of all text blocks', async t => {
-  const item = tool({ name: 'it', description: 'd', run: () => [{ type: 'text', text: 'a' }, { type: 'image', data: 'AAAA', mimeType: 'image/png' }, { type: 'text', text: 'b' }] })
+  const item = tool({
+    name: 'it',
+    description: 'd',
+    run: () => [
+      { type: 'text', text: 'a' },
+      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+      { type: 'text', text: 'b' }
+    ]
+  })
   const { text, content, output } = await (await client(t, item)).call(item)
   t.equal(text, 'a\nb')
   t.equal(content.length, 3)
@@ -39,9 +47,20 @@ t.test('the text is that of all text blocks', async t => {
 
 t.test('a failure of the tool rejects with its text, and with the result as the cause', async t => {
   const { call } = await client(t, divide)
-  await t.rejects(call(divide, { a: 1, b: 0 }), { name: 'ToolError', message: 'Division by zero', cause: { isError: true } })
-  await t.rejects(call(divide, { a: -1, b: 1 }), { name: 'ToolError', message: '= -1', cause: { structuredContent: { result: -1 } } })
-  await t.rejects(call('divide', { a: 'x' }), { name: 'ToolError', message: /arguments of divide: a must be number|"b" is missing/ })
+  await t.rejects(call(divide, { a: 1, b: 0 }), {
+    name: 'ToolError',
+    message: 'Division by zero',
+    cause: { isError: true }
+  })
+  await t.rejects(call(divide, { a: -1, b: 1 }), {
+    name: 'ToolError',
+    message: '= -1',
+    cause: { structuredContent: { result: -1 } }
+  })
+  await t.rejects(call('divide', { a: 'x' }), {
+    name: 'ToolError',
+    message: /arguments of divide: a must be number|"b" is missing/
+  })
 })
 
 t.test('a tool that is not there, and a fault of the tool, reject with an McpError', async t => {
@@ -59,7 +78,11 @@ t.test('progress goes to the function of its call, not among the notifications',
   })
   const { call, notifications } = await client(t, item)
   const seen: unknown[][] = [[], []]
-  await Promise.all(seen.map(async (list, index) => await call(item, { steps: index + 1 }, { onProgress: progress => list.push(progress) })))
+  await Promise.all(
+    seen.map(
+      async (list, index) => await call(item, { steps: index + 1 }, { onProgress: progress => list.push(progress) })
+    )
+  )
   t.strictSame(seen, [
     [{ progress: 1, total: 1, message: 'step 1' }],
     [{ progress: 1, total: 2, message: 'step 1' }, { progress: 2, total: 2, message: 'step 2' }]
@@ -69,8 +92,27 @@ t.test('progress goes to the function of its call, not among the notifications',
 
 t.test('what onProgress throws rejects the call, after the tool has run to its end', async t => {
   let ended = false
-  const item = tool({ name: 'it', description: 'd', run: (_input, call) => { call.progress(1); call.progress(2); ended = true } })
-  await t.rejects((await client(t, item)).call(item, {}, { onProgress: ({ progress }) => { throw new Error(`not ${progress}`) } }), { message: 'not 1' })
+  const item = tool({
+    name: 'it',
+    description: 'd',
+    run: (_input, call) => {
+      call.progress(1)
+      call.progress(2)
+      ended = true
+    }
+  })
+  await t.rejects(
+    (await client(t, item)).call(
+      item,
+      {},
+      {
+        onProgress: ({ progress }) => {
+          throw new Error(`not ${progress}`)
+        }
+      }
+    ),
+    { message: 'not 1' }
+  )
   t.ok(ended)
 })
 
@@ -86,7 +128,9 @@ t.test('a signal cancels the call', async t => {
   })
   const controller = new AbortController()
   begun.signal.addEventListener('abort', () => controller.abort(new Error('enough')))
-  await t.rejects((await client(t, item)).call(item, {}, { signal: controller.signal }), { cause: { message: 'enough' } })
+  await t.rejects((await client(t, item)).call(item, {}, { signal: controller.signal }), {
+    cause: { message: 'enough' }
+  })
 })
 
 t.test('questions are answered by functions, whose capabilities the client declares', async t => {
@@ -94,8 +138,14 @@ t.test('questions are answered by functions, whose capabilities the client decla
     name: 'it',
     description: 'd',
     run: async (_input, call) => {
-      const { content } = await call.elicit('who', { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } })
-      const { content: said } = await call.sample('say', { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 9 }) as { content: { text: string } }
+      const { content } = await call.elicit('who', {
+        message: 'Who?',
+        requestedSchema: { type: 'object', properties: { name: { type: 'string' } } }
+      })
+      const { content: said } = (await call.sample('say', {
+        messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }],
+        maxTokens: 9
+      })) as { content: { text: string } }
       const [root] = await call.roots()
       return [content?.['name'], said.text, root?.uri].join(' ')
     }
@@ -110,18 +160,31 @@ t.test('questions are answered by functions, whose capabilities the client decla
 })
 
 t.test('a whole answer of the model is passed on as it is', async t => {
-  const item = tool({ name: 'it', description: 'd', run: async (_input, call) => (await call.sample('say', { messages: [], maxTokens: 9 })).model })
-  const sample: ClientOptions['sample'] = () => ({ role: 'assistant', model: 'mine', content: { type: 'text', text: 'x' } })
+  const item = tool({
+    name: 'it',
+    description: 'd',
+    run: async (_input, call) => (await call.sample('say', { messages: [], maxTokens: 9 })).model
+  })
+  const sample: ClientOptions['sample'] = () => ({
+    role: 'assistant',
+    model: 'mine',
+    content: { type: 'text', text: 'x' }
+  })
   t.equal((await (await client(t, item, { sample })).call(item)).text, 'mine')
 })
 
 t.test('resources and prompts are read as text and as they were sent', async t => {
   const { read, prompt } = await createClient(await gateway(t, { tools: false }))
-  t.strictSame(await read('test://text'), { text: 'hello', contents: [{ uri: 'test://text', mimeType: 'text/plain', text: 'hello' }] })
+  t.strictSame(await read('test://text'), {
+    text: 'hello',
+    contents: [{ uri: 'test://text', mimeType: 'text/plain', text: 'hello' }]
+  })
   t.match(await read('test://bytes'), { text: '', contents: [{ blob: 'AQID' }] })
   await t.rejects(read('test://item/missing'), { name: 'McpError' })
   t.strictSame(await prompt('introduce', { who: 'Ada' }), {
-    text: 'Introduce Ada.', description: 'Introduces somebody', messages: [{ role: 'user', content: { type: 'text', text: 'Introduce Ada.' } }]
+    text: 'Introduce Ada.',
+    description: 'Introduces somebody',
+    messages: [{ role: 'user', content: { type: 'text', text: 'Introduce Ada.' } }]
   })
   await t.rejects(prompt('introduce'), /needs who/)
 })

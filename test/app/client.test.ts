@@ -9,8 +9,16 @@ t.test('a client in the same process needs no port, and shakes hands by itself',
   const app = await build({ name: 'mine', instructions: 'be kind', http: false })
   t.teardown(async () => await app.close())
   const { server, request } = await createClient(app)
-  t.match(server, { protocolVersion: '2025-11-25', serverInfo: { name: 'mine' }, instructions: 'be kind', capabilities: { tools: {} } })
-  t.match(await request('tools/call', { name: 'calculate', arguments: { operation: 'add', a: 5, b: 3 } }), { content: [{ text: '5 + 3 = 8' }], structuredContent: { result: 8 } })
+  t.match(server, {
+    protocolVersion: '2025-11-25',
+    serverInfo: { name: 'mine' },
+    instructions: 'be kind',
+    capabilities: { tools: {} }
+  })
+  t.match(await request('tools/call', { name: 'calculate', arguments: { operation: 'add', a: 5, b: 3 } }), {
+    content: [{ text: '5 + 3 = 8' }],
+    structuredContent: { result: 8 }
+  })
 })
 
 t.test('it speaks the revision that is set', async t => {
@@ -18,7 +26,10 @@ t.test('it speaks the revision that is set', async t => {
   for (const protocolVersion of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
     const { server, request } = await createClient(app, { protocolVersion })
     t.equal(server.protocolVersion, protocolVersion)
-    t.equal('structuredContent' in await request('tools/call', { name: 'echo', arguments: { text: 'x' } }), protocolVersion >= '2025-06-18')
+    t.equal(
+      'structuredContent' in (await request('tools/call', { name: 'echo', arguments: { text: 'x' } })),
+      protocolVersion >= '2025-06-18'
+    )
   }
 })
 
@@ -30,7 +41,9 @@ t.test('an error of the server is an McpError of the client', async t => {
 t.test('requests run side by side, and each gets its own answer', async t => {
   const { request } = await createClient(await gateway(t))
   const order: string[] = []
-  const slow = request('tools/call', { name: 'slow', arguments: { steps: 1, delay: 30 } }).then(() => { order.push('slow') })
+  const slow = request('tools/call', { name: 'slow', arguments: { steps: 1, delay: 30 } }).then(() => {
+    order.push('slow')
+  })
   const fast = request('ping').then(() => { order.push('fast') })
   await Promise.all([slow, fast])
   t.strictSame(order, ['fast', 'slow'])
@@ -39,7 +52,11 @@ t.test('requests run side by side, and each gets its own answer', async t => {
 t.test('it gets notifications while a call is in flight', async t => {
   const client = await createClient(await gateway(t))
   await client.request('tools/call', { name: 'slow', arguments: { steps: 2, delay: 1 }, _meta: { progressToken: 'p' } })
-  t.match(await within(60_000, async () => await client.notified('notifications/progress')), { progressToken: 'p', progress: 1, total: 2 })
+  t.match(await within(60_000, async () => await client.notified('notifications/progress')), {
+    progressToken: 'p',
+    progress: 1,
+    total: 2
+  })
   t.match(await within(60_000, async () => await client.notified('notifications/progress')), { progress: 2 })
 })
 
@@ -48,7 +65,11 @@ t.test('it answers what the server asks', async t => {
     capabilities: { elicitation: {}, sampling: {}, roots: {} },
     answers: {
       'elicitation/create': () => ({ action: 'accept', content: { name: 'Ada' } }),
-      'sampling/createMessage': async () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'Paris' } }),
+      'sampling/createMessage': async () => ({
+        role: 'assistant',
+        model: 'm',
+        content: { type: 'text', text: 'Paris' }
+      }),
       'roots/list': () => ({ roots: [{ uri: 'file:///a' }] })
     }
   })
@@ -71,7 +92,16 @@ t.test('an answer that fails is an error to the server, not an unhandled rejecti
 t.test('a request that is given up is cancelled on the server', async t => {
   const app = await gateway(t)
   let reason: unknown
-  app.mcp.tools.add(tool({ name: 'wait', description: 'd', run: async (_input, { signal }) => await untilAborted(signal).catch(() => { reason = signal.reason }) }))
+  app.mcp.tools.add(
+    tool({
+      name: 'wait',
+      description: 'd',
+      run: async (_input, { signal }) =>
+        await untilAborted(signal).catch(() => {
+          reason = signal.reason
+        })
+    })
+  )
   const { request } = await createClient(app)
   const controller = new AbortController()
   const answer = request('tools/call', { name: 'wait' }, controller.signal)
@@ -87,7 +117,12 @@ t.test('a request that is given up before it is sent is not sent', async t => {
   app.mcp.tools.add(tool({ name: 'never', description: 'd', run: () => t.fail('it ran') }))
   const { request } = await createClient(app)
   await within(60_000, async signal => {
-    await t.rejects(Promise.race([request('tools/call', { name: 'never' }, AbortSignal.abort(new Error('no'))), expired(signal, 'answered')]))
+    await t.rejects(
+      Promise.race([
+        request('tools/call', { name: 'never' }, AbortSignal.abort(new Error('no'))),
+        expired(signal, 'answered')
+      ])
+    )
   })
 })
 
@@ -104,7 +139,9 @@ t.test('closing the client settles those that wait for a notification, now and l
   close()
   await within(60_000, async signal => {
     const forgotten = expired(signal, 'forgotten')
-    for (const one of [...waiting, notified('notifications/late')]) await t.rejects(Promise.race([one, forgotten]), /closed/)
+    for (const one of [...waiting, notified('notifications/late')]) {
+      await t.rejects(Promise.race([one, forgotten]), /closed/)
+    }
   })
 })
 
@@ -113,7 +150,11 @@ t.test('a client that was closed sends nothing more', async t => {
   app.mcp.tools.add(tool({ name: 'never', description: 'd', run: () => t.fail('it ran') }))
   const { request, close } = await createClient(app)
   close()
-  await within(60_000, async signal => await t.rejects(Promise.race([request('tools/call', { name: 'never' }), expired(signal, 'forgotten')]), /closed/))
+  await within(
+    60_000,
+    async signal =>
+      await t.rejects(Promise.race([request('tools/call', { name: 'never' }), expired(signal, 'forgotten')]), /closed/)
+  )
 })
 
 t.test('requests that share a signal leave nothing on it', async t => {
@@ -139,7 +180,9 @@ t.test('closing the app answers what is in flight first', async t => {
 
 t.test('what is not JSON does not arrive', async t => {
   const { request } = await createClient(await gateway(t))
-  t.match(await request('tools/call', { name: 'echo', arguments: { text: 'x', extra: undefined } }), { structuredContent: { text: 'x' } })
+  t.match(await request('tools/call', { name: 'echo', arguments: { text: 'x', extra: undefined } }), {
+    structuredContent: { text: 'x' }
+  })
 })
 
 async function expired (signal: AbortSignal, value = 'expired'): Promise<string> {

@@ -15,7 +15,9 @@ const ping = async (session: HttpSession): Promise<number> => (await session.pos
 function expiries (folder: string): number[] {
   const db = new DatabaseSync(`${folder}/patchbay.db`)
   try {
-    return (db.prepare('SELECT expires FROM sessions').all() as unknown as Array<{ expires: number }>).map(({ expires }) => expires - Date.now())
+    return (db.prepare('SELECT expires FROM sessions').all() as unknown as Array<{ expires: number }>).map(
+      ({ expires }) => expires - Date.now()
+    )
   } finally {
     db.close()
   }

@@ -9,12 +9,23 @@ t.test('what a host keeps for one request is never seen by another, however many
   const app = await host(t, app => {
     app.addHook('onRequest', (request, _reply, done) => tenants.run(request.headers['x-tenant'], done))
     app.addHook('onSend', (request, _reply, payload, done) => {
-      if (tenants.getStore() !== request.headers['x-tenant']) wrong.push([request.headers['x-tenant'], tenants.getStore()])
+      if (tenants.getStore() !== request.headers['x-tenant']) {
+        wrong.push([request.headers['x-tenant'], tenants.getStore()])
+      }
       done(null, payload)
     })
   })
   app.mcp.tools.add(tool({ name: 'at_once', description: 'Names the tenant', run: () => String(tenants.getStore()) }))
-  app.mcp.tools.add(tool({ name: 'later', description: 'Names the tenant', run: async () => { await new Promise(setImmediate); return String(tenants.getStore()) } }))
+  app.mcp.tools.add(
+    tool({
+      name: 'later',
+      description: 'Names the tenant',
+      run: async () => {
+        await new Promise(setImmediate)
+        return String(tenants.getStore())
+      }
+    })
+  )
   for (const name of ['at_once', 'later']) {
     const answers = await Promise.all(Array.from({ length: 20 }, async (_, index) => {
       const post = modernPost(name, {})

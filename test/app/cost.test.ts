@@ -13,7 +13,17 @@ t.test('with a thousand tools', async t => {
   const touched = new Map<string, number>()
   const app = await gateway(t, { pageSize: 100 })
   for (let index = 0; index < 1_000; index++) {
-    app.mcp.tools.add(watched(tool({ name: `tool_${index}`, description: 'd', input: Type.Object({ n: Type.Number() }), run: ({ n }) => ({ n }) }), touched))
+    app.mcp.tools.add(
+      watched(
+        tool({
+          name: `tool_${index}`,
+          description: 'd',
+          input: Type.Object({ n: Type.Number() }),
+          run: ({ n }) => ({ n })
+        }),
+        touched
+      )
+    )
   }
   const client = await createClient(app)
   const call = async (name: string, n: unknown) => await client.request('tools/call', { name, arguments: { n } })
@@ -34,8 +44,15 @@ t.test('with a thousand tools', async t => {
   t.test('a call compiles no schema that was compiled before', async t => {
     let compiled = 0
     const { compile } = Ajv2020.prototype
-    t.intercept(Ajv2020.prototype, 'compile', { value: function (this: Ajv, ...args: Parameters<Ajv['compile']>) { compiled++; return compile.apply(this, args) } })
-    app.mcp.tools.add(tool({ name: 'compiled', description: 'd', input: Type.Object({}, { not: { required: ['x'] } }), run: () => '' }))
+    t.intercept(Ajv2020.prototype, 'compile', {
+      value: function (this: Ajv, ...args: Parameters<Ajv['compile']>) {
+        compiled++
+        return compile.apply(this, args)
+      }
+    })
+    app.mcp.tools.add(
+      tool({ name: 'compiled', description: 'd', input: Type.Object({}, { not: { required: ['x'] } }), run: () => '' })
+    )
     t.equal(compiled, 1, 'the counter counts')
     await call('tool_7', 'wrong')
     const once = compiled
@@ -50,7 +67,8 @@ t.test('with a thousand tools', async t => {
 
   t.test('a page of a list is written once, and again only after a change', async t => {
     touched.clear()
-    const listed = (): number => [...touched].filter(([key]) => key.endsWith('.listed')).reduce((sum, [, count]) => sum + count, 0)
+    const listed = (): number =>
+      [...touched].filter(([key]) => key.endsWith('.listed')).reduce((sum, [, count]) => sum + count, 0)
     for (let round = 0; round < 5; round++) await client.request('tools/list')
     const once = listed()
     t.ok(once > 0 && once <= 100, `${once} of the thousand were read for a page of 100`)

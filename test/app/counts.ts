@@ -17,7 +17,10 @@ export function counting (t: Test): Made {
   }
 }
 
-/** Counts the errors that are made by their name, and those of ours: each takes a walk over the stack, whether or not it is ever thrown. */
+/**
+ * Counts the errors that are made by their name, and those of ours: each takes a walk over the stack, whether or not it
+ * is ever thrown.
+ */
 export function countErrors (t: Test): () => number {
   let count = 0
   const counted = new Proxy(Error, {

@@ -43,7 +43,9 @@ export class Load {
   async #write (name: string, connection: Connection): Promise<void> {
     for (let count = 1; !this.stopped; count++) {
       try {
-        await (count % 2 === 0 ? this.#addNote(`${name} ${count}`, connection) : this.#increment(1 + count % 3, connection))
+        await (count % 2 === 0
+          ? this.#addNote(`${name} ${count}`, connection)
+          : this.#increment(1 + (count % 3), connection))
       } catch {
         await sleep(10)
       }
@@ -59,7 +61,10 @@ export class Load {
   async #increment (amount: number, connection: Connection): Promise<void> {
     this.counter.sent += amount
     this.counter.calls++
-    const success = await this.#ask(connection, 'increment_counter', { amount }, () => { this.counter.sent -= amount; this.counter.calls-- })
+    const success = await this.#ask(connection, 'increment_counter', { amount }, () => {
+      this.counter.sent -= amount
+      this.counter.calls--
+    })
     if (!success) return
     this.counter.acknowledged += amount
     this.counter.acknowledgedCalls++
@@ -85,19 +90,25 @@ export class Load {
 
 /** A plain message, without any handshake. */
 export function plainConnection (url: string): Connection {
-  return async (name, args) => await send(`${url}/message`, {}, { id: 1, method: 'tools/call', params: { name, arguments: args } })
+  return async (name, args) =>
+    await send(`${url}/message`, {}, { id: 1, method: 'tools/call', params: { name, arguments: args } })
 }
 
 export function modernConnection (url: string): Connection {
-  return async (name, args) => await send(`${url}/mcp`, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name },
-    { id: 1, method: 'tools/call', params: { name, arguments: args, _meta: modernMeta() } })
+  return async (name, args) =>
+    await send(
+      `${url}/mcp`,
+      { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name },
+      { id: 1, method: 'tools/call', params: { name, arguments: args, _meta: modernMeta() } }
+    )
 }
 
 /** One session for the whole time, however often the server dies. */
 export async function sessionConnection (url: string): Promise<Connection> {
   const session: HttpSession = await openSession(url, '2025-06-18')
   let id = 0
-  return async (name, args) => (await session.post({ id: ++id, method: 'tools/call', params: { name, arguments: args } })).body
+  return async (name, args) =>
+    (await session.post({ id: ++id, method: 'tools/call', params: { name, arguments: args } })).body
 }
 
 /** A connection that is made again when it breaks. */
@@ -113,7 +124,11 @@ async function connect (url: string): Promise<WebSocket> {
   const socket = new WebSocket(url)
   await once(socket, 'open')
   socket.on('error', () => {})
-  await ask(socket, { id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'crash', version: '1' } } })
+  await ask(socket, {
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'crash', version: '1' } }
+  })
   return socket
 }
 
@@ -136,7 +151,10 @@ async function ask (socket: WebSocket, message: { id: number } & Json): Promise<
 async function inTime (answer: Promise<Json>): Promise<Json> {
   const over = new AbortController()
   try {
-    return await Promise.race([answer, sleep(DEADLINE, { error: `no answer within ${DEADLINE} ms` }, { signal: over.signal })])
+    return await Promise.race([
+      answer,
+      sleep(DEADLINE, { error: `no answer within ${DEADLINE} ms` }, { signal: over.signal })
+    ])
   } finally {
     over.abort()
   }

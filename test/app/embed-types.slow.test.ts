@@ -10,7 +10,15 @@ import { folder } from '../support/process.js'
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 const TSCONFIG = {
-  compilerOptions: { strict: true, noEmit: true, target: 'ES2023', module: 'NodeNext', moduleDetection: 'force', preserveSymlinks: true, types: ['node'] }
+  compilerOptions: {
+    strict: true,
+    noEmit: true,
+    target: 'ES2023',
+    module: 'NodeNext',
+    moduleDetection: 'force',
+    preserveSymlinks: true,
+    types: ['node']
+  }
 }
 
 /** Where Fastify is not installed: what authors of tools write. */
@@ -26,7 +34,9 @@ const AUTHOR = `
   } })`
 
 const samples = blocksOf('docs/embed.md').filter(({ language, notRun }) => language === 'ts' && notRun === undefined)
-const sources = Object.fromEntries(samples.map(({ line, given = '', code }) => [`embed-${line}.ts`, `${given.replaceAll('\n', ' ')}\n${code}`]))
+const sources = Object.fromEntries(
+  samples.map(({ line, given = '', code }) => [`embed-${line}.ts`, `${given.replaceAll('\n', ' ')}\n${code}`])
+)
 
 /** Compiles with the oldest Fastify only, so that the test cannot take another for it. */
 const OLDEST = `
@@ -68,5 +78,8 @@ async function link (project: string, name: string, target: string): Promise<voi
 }
 
 async function compile (project: string): Promise<string> {
-  return await text(spawn(process.execPath, [join(ROOT, 'node_modules/typescript7/bin/tsc'), '--pretty', 'false'], { cwd: project }).stdout)
+  return await text(
+    spawn(process.execPath, [join(ROOT, 'node_modules/typescript7/bin/tsc'), '--pretty', 'false'], { cwd: project })
+      .stdout
+  )
 }

@@ -13,10 +13,19 @@ type Json = Record<string, unknown>
 const CAPABILITIES = { roots: {}, sampling: {}, elicitation: {} }
 const REFUSED = { code: -32601, message: 'Method not found' }
 const TOOLS = { ask_name: 'elicitation/create', ask_model: 'sampling/createMessage', ask_roots: 'roots/list' }
-const TRANSPORTS: Record<string, (server: Server) => Promise<Connection>> = { stdio: stdioConnection, WebSocket: socketConnection, 'HTTP+SSE': sseConnection }
+const TRANSPORTS: Record<string, (server: Server) => Promise<Connection>> = {
+  stdio: stdioConnection,
+  WebSocket: socketConnection,
+  'HTTP+SSE': sseConnection
+}
 
-/** The answer to a tool call that failed with this text, in the form of the revision: never with a code of the client's. */
-const failed = (version: string, text: string) => version < '2025-11' ? { error: { code: -32603, message: text } } : { result: { isError: true, content: [{ type: 'text', text }] } }
+/**
+ * The answer to a tool call that failed with this text, in the form of the revision: never with a code of the client's.
+ */
+const failed = (version: string, text: string) =>
+  version < '2025-11'
+    ? { error: { code: -32603, message: text } }
+    : { result: { isError: true, content: [{ type: 'text', text }] } }
 
 for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
   for (const [name, method] of Object.entries(TOOLS)) {
@@ -55,7 +64,17 @@ t.test('2026-07-28: answers have no errors, so one in the place of an answer is 
   const { body } = await app.inject({
     method: 'POST',
     url: '/message',
-    payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask_name', arguments: {}, inputResponses: { user_name: { error: REFUSED } }, _meta: modernMeta({ elicitation: { form: {} } }) } }
+    payload: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: {
+        name: 'ask_name',
+        arguments: {},
+        inputResponses: { user_name: { error: REFUSED } },
+        _meta: modernMeta({ elicitation: { form: {} } })
+      }
+    }
   })
   t.match(JSON.parse(body), { id: 1, error: { code: -32602, message: /the answer to elicitation\/create/ } })
 })
@@ -63,11 +82,21 @@ t.test('2026-07-28: answers have no errors, so one in the place of an answer is 
 t.test('in one process: whatever an answer throws, the question is answered', async t => {
   const app = await gateway(t)
   const thrown: Array<[unknown, string]> = [
-    [new McpError(-32001, 'busy'), 'busy'], [Object.assign(new Error('no such file'), { code: 'ENOENT' }), 'no such file'], ['words', 'words'], [null, 'null']
+    [new McpError(-32001, 'busy'), 'busy'],
+    [Object.assign(new Error('no such file'), { code: 'ENOENT' }), 'no such file'],
+    ['words', 'words'],
+    [null, 'null']
   ]
   for (const [error, text] of thrown) {
-    const client = await createClient(app, { protocolVersion: '2025-06-18', capabilities: CAPABILITIES, answers: { 'roots/list': async () => await Promise.reject(error) as object } })
-    await t.rejects(client.request('tools/call', { name: 'ask_roots', arguments: {} }), { code: -32603, message: `The client could not answer roots/list: ${text}` })
+    const client = await createClient(app, {
+      protocolVersion: '2025-06-18',
+      capabilities: CAPABILITIES,
+      answers: { 'roots/list': async () => (await Promise.reject(error)) as object }
+    })
+    await t.rejects(client.request('tools/call', { name: 'ask_roots', arguments: {} }), {
+      code: -32603,
+      message: `The client could not answer roots/list: ${text}`
+    })
     client.close()
   }
 })
@@ -78,9 +107,23 @@ t.test('a tool can catch it, and read the error of the client', async t => {
     await call.roots().catch((error: unknown) => { caught.push(error) })
     return 'went on'
   })
-  const client = await createClient(app, { capabilities: CAPABILITIES, answers: { 'roots/list': () => { throw new McpError(-32001, 'busy') } } })
+  const client = await createClient(app, {
+    capabilities: CAPABILITIES,
+    answers: {
+      'roots/list': () => {
+        throw new McpError(-32001, 'busy')
+      }
+    }
+  })
   t.match(await client.request('tools/call', { name: 'ask', arguments: {} }), { content: [{ text: 'went on' }] })
-  t.match(caught, [{ name: 'McpError', code: -32603, message: 'The client could not answer roots/list: busy', cause: { name: 'McpError', code: -32001, message: 'busy' } }])
+  t.match(caught, [
+    {
+      name: 'McpError',
+      code: -32603,
+      message: 'The client could not answer roots/list: busy',
+      cause: { name: 'McpError', code: -32001, message: 'busy' }
+    }
+  ])
   client.close()
 })
 
@@ -95,13 +138,27 @@ t.test('many client requests in one call and many listeners on one signal print 
     return 'asked'
   })
   const { signal } = new AbortController()
-  const client = await createClient(app, { capabilities: CAPABILITIES, answers: { 'roots/list': () => ({ roots: [] }) } })
-  await Promise.all(Array.from({ length: 30 }, async () => await client.request('tools/call', { name: 'ask', arguments: {} }, signal)))
+  const client = await createClient(app, {
+    capabilities: CAPABILITIES,
+    answers: { 'roots/list': () => ({ roots: [] }) }
+  })
+  await Promise.all(
+    Array.from({ length: 30 }, async () => await client.request('tools/call', { name: 'ask', arguments: {} }, signal))
+  )
   await new Promise(resolve => setImmediate(resolve))
   t.strictSame(warnings, [])
   client.close()
 })
 
-async function asking (t: Test, run: (call: Parameters<Parameters<typeof tool>[0]['run']>[1]) => Promise<string>): Promise<FastifyInstance> {
-  return await gateway(t, { plugins: [async ({ mcp: { tools } }) => { tools.add(tool({ name: 'ask', description: 'd', run: async (_input, call) => await run(call) })) }] })
+async function asking (
+  t: Test,
+  run: (call: Parameters<Parameters<typeof tool>[0]['run']>[1]) => Promise<string>
+): Promise<FastifyInstance> {
+  return await gateway(t, {
+    plugins: [
+      async ({ mcp: { tools } }) => {
+        tools.add(tool({ name: 'ask', description: 'd', run: async (_input, call) => await run(call) }))
+      }
+    ]
+  })
 }

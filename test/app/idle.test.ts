@@ -16,12 +16,18 @@ async function shakeHands (app: FastifyInstance): Promise<string> {
     method: 'POST',
     url: '/mcp',
     headers: { accept: 'application/json, text/event-stream' },
-    payload: { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } } }
+    payload: {
+      jsonrpc: '2.0',
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+    }
   })
   return String(response.headers['mcp-session-id'])
 }
 
-const many = async <T>(count: number, make: () => Promise<T>): Promise<T[]> => await Promise.all(Array.from({ length: count }, make))
+const many = async <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
+  await Promise.all(Array.from({ length: count }, make))
 
 /** How many timers there are that were made since. */
 function timers (t: Test): () => number {
@@ -84,7 +90,12 @@ t.test('the capabilities of a revision are built once, and again after a change'
   await shakeHands(app)
   t.equal(app.mcp.dispatcher.capabilities.of(revision, ANONYMOUS_ALL_SCOPES), declared)
   app.mcp.dispatcher.capabilities.declare('experimental', () => ({ news: {} }))
-  const response = await app.inject({ method: 'POST', url: '/mcp', headers: { accept: '*/*' }, payload: { jsonrpc: '2.0', id: 0, method: 'initialize', params: {} } })
+  const response = await app.inject({
+    method: 'POST',
+    url: '/mcp',
+    headers: { accept: '*/*' },
+    payload: { jsonrpc: '2.0', id: 0, method: 'initialize', params: {} }
+  })
   t.match(response.json(), { result: { capabilities: { ...declared, experimental: { news: {} } } } })
 })
 
@@ -100,7 +111,9 @@ t.test('a server with many sockets closes without a warning', async t => {
     await within(60_000, async signal => await once(socket, 'open', { signal }))
     return socket
   })
-  const closed = sockets.map(async socket => await within(60_000, async signal => await once(socket, 'close', { signal })))
+  const closed = sockets.map(
+    async socket => await within(60_000, async signal => await once(socket, 'close', { signal }))
+  )
   await app.close()
   t.strictSame((await Promise.all(closed)).map(([code]) => code as number), sockets.map(() => 1001))
   t.strictSame(warnings, [])

@@ -95,7 +95,15 @@ export async function test (app: FastifyInstance): Promise<string> {
 `
 
 const CONFIG = JSON.stringify({
-  compilerOptions: { target: 'ES2023', module: 'NodeNext', strict: true, noEmit: true, declaration: true, types: ['node'], skipLibCheck: false },
+  compilerOptions: {
+    target: 'ES2023',
+    module: 'NodeNext',
+    strict: true,
+    noEmit: true,
+    declaration: true,
+    types: ['node'],
+    skipLibCheck: false
+  },
   include: ['*/*.ts']
 })
 
@@ -112,7 +120,12 @@ const TIMEOUT = { timeout: 300_000 }
 
 for (const [name, compiler] of Object.entries(COMPILERS)) {
   t.test(`${name}: types are inferred in ES modules and in CommonJS, by one import`, TIMEOUT, async t => {
-    const folder = await installed(t, inBoth({ 'author.ts': AUTHOR, 'plugin.ts': PLUGIN, 'zod.ts': ZOD }), ['@types/node', 'zod'], ['fastify'])
+    const folder = await installed(
+      t,
+      inBoth({ 'author.ts': AUTHOR, 'plugin.ts': PLUGIN, 'zod.ts': ZOD }),
+      ['@types/node', 'zod'],
+      ['fastify']
+    )
     t.strictSame(await runNode(folder, [compiler, '-p', '.']), { code: 0, output: '' })
   })
 }

@@ -5,7 +5,10 @@ import { Connection, endpoints, LONG } from '../support/long-lists.js'
 
 const add = (name: string) => tool({ name, description: 'd', run: () => '' })
 
-/** How many tools are read and how many are written for a hundred requests of the first page, and for one after a change. */
+/**
+ * How many tools are read and how many are written for a hundred requests of the first page, and for one after a
+ * change.
+ */
 async function cost (t: Test, tools: number): Promise<Record<string, number>> {
   const app = await gateway(t, { plugins: [], tools: false, pageSize: 100 })
   const counted = { read: 0, written: 0 }
@@ -44,7 +47,12 @@ t.test('a long list is encoded once per revision, and no reply copies or measure
   const long = { from: 0, byteLength: 0 }
   for (const way of ['from', 'byteLength'] as const) {
     const original = Buffer[way] as (...args: unknown[]) => unknown
-    t.intercept(Buffer, way, { value: (...args: unknown[]) => { if (typeof args[0] === 'string' && args[0].length > 8_192) long[way]++; return original.apply(Buffer, args) } })
+    t.intercept(Buffer, way, {
+      value: (...args: unknown[]) => {
+        if (typeof args[0] === 'string' && args[0].length > 8_192) long[way]++
+        return original.apply(Buffer, args)
+      }
+    })
   }
   const connection = new Connection(t, url)
   for (let round = 0; round < 10; round++) {

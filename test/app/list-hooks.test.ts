@@ -10,7 +10,8 @@ import { Connection, COUNT, endpoints, listOver, LONG, MODERN } from '../support
 import { asStream } from '../support/host.js'
 import { messagesOf } from '../support/event-reader.js'
 
-// A long list is written without Fastify when all hooks have seen it, and when none of them has made something else of it. So are event streams.
+// A long list is written without Fastify when all hooks have seen it, and when none of them has made something else of
+// it. So are event streams.
 
 const SERVED = { ...LONG, plugins: [...LONG.plugins, fixture] }
 
@@ -43,7 +44,19 @@ const PLACES: Record<string, Serve> = {
     })
     return await listen(t, app)
   },
-  'of a plugin': async (t, add) => await listen(t, await build({ ...SERVED, plugins: [...SERVED.plugins, fp(async (app: FastifyInstance) => { add(app) })] })),
+  'of a plugin': async (t, add) =>
+    await listen(
+      t,
+      await build({
+        ...SERVED,
+        plugins: [
+          ...SERVED.plugins,
+          fp(async (app: FastifyInstance) => {
+            add(app)
+          })
+        ]
+      })
+    ),
   'of a gateway that is built and not listening yet': async (t, add) => {
     const app = await build(SERVED)
     add(app)
@@ -67,7 +80,10 @@ for (const [place, serve] of Object.entries(PLACES)) {
     t.test('sees the whole text of a long list, and may add a header', async t => {
       const seen: unknown[] = []
       const { url } = await serve(t, app => {
-        app.addHook('onSend', async (_request, reply, payload) => { seen.push(payload); reply.headers({ 'x-seen': 'yes', 'set-cookie': ['a=1', 'b=2'] }) })
+        app.addHook('onSend', async (_request, reply, payload) => {
+          seen.push(payload)
+          reply.headers({ 'x-seen': 'yes', 'set-cookie': ['a=1', 'b=2'] })
+        })
       })
       const ways = await endpoints(url)
       for (const [way, endpoint] of Object.entries(ways)) {
@@ -82,7 +98,9 @@ for (const [place, serve] of Object.entries(PLACES)) {
 
     t.test('may change it: what is sent is what it made, with its own length', async t => {
       const changed = { as: (_payload: string): unknown => undefined }
-      const { url } = await serve(t, app => { app.addHook('onSend', (_request, _reply, payload, done) => done(null, changed.as(payload as string) as string)) })
+      const { url } = await serve(t, app => {
+        app.addHook('onSend', (_request, _reply, payload, done) => done(null, changed.as(payload as string) as string))
+      })
       const endpoint = MODERN
       const shorter = '{"id":"shorter €"}'
       const longer = (text: string) => text.replace('{"jsonrpc"', '{"more":"€","jsonrpc"')
@@ -100,13 +118,22 @@ for (const [place, serve] of Object.entries(PLACES)) {
         t.equal(got.length, String(Buffer.byteLength(expected)), way)
       }
       changed.as = text => Readable.from([Buffer.from(longer(text))])
-      const response = await fetch(`${url}${endpoint.path}`, { method: 'POST', headers: { ...endpoint.headers, 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: endpoint.meta } }) })
+      const response = await fetch(`${url}${endpoint.path}`, {
+        method: 'POST',
+        headers: { ...endpoint.headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: endpoint.meta } })
+      })
       t.equal(await response.text(), longer(body), 'a stream')
     })
 
     t.test('runs before an event stream begins, and its header arrives', async t => {
       const seen: unknown[] = []
-      const { app } = await serve(t, app => { app.addHook('onSend', async (_request, reply, payload) => { seen.push(payload); reply.header('x-seen', 'yes') }) })
+      const { app } = await serve(t, app => {
+        app.addHook('onSend', async (_request, reply, payload) => {
+          seen.push(payload)
+          reply.header('x-seen', 'yes')
+        })
+      })
       const { headers, body } = await app.inject({ ...asStream, url: '/mcp' })
       t.match(headers, { 'content-type': /^text\/event-stream/, 'x-seen': 'yes' })
       t.match(messagesOf(body).at(-1), { id: 1, result: { resultType: 'complete' } })
@@ -114,7 +141,11 @@ for (const [place, serve] of Object.entries(PLACES)) {
     })
 
     t.test('may fail, and the error is the answer', async t => {
-      const { url } = await serve(t, app => { app.addHook('onSend', async (_request, reply) => { if (reply.statusCode === 200) throw new Error('not this one') }) })
+      const { url } = await serve(t, app => {
+        app.addHook('onSend', async (_request, reply) => {
+          if (reply.statusCode === 200) throw new Error('not this one')
+        })
+      })
       const connection = new Connection(t, url)
       for (let times = 0; times < 3; times++) {
         connection.ask(MODERN, [times])
@@ -125,9 +156,18 @@ for (const [place, serve] of Object.entries(PLACES)) {
 
     t.test('may make the reply empty', async t => {
       let [status, emptied] = [204, false]
-      const { url } = await serve(t, app => { app.addHook('onSend', async (_request, reply: FastifyReply) => { reply.code(status); if (emptied) return null }) })
+      const { url } = await serve(t, app => {
+        app.addHook('onSend', async (_request, reply: FastifyReply) => {
+          reply.code(status)
+          if (emptied) return null
+        })
+      })
       for ([status, emptied] of [[204, false], [204, true], [304, true]] as Array<[number, boolean]>) {
-        const response = await fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' })
+        const response = await fetch(`${url}/message`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+        })
         t.equal(response.status, status)
         t.equal(await response.text(), '')
         if (status === 204) t.equal(response.headers.get('content-length'), null)
@@ -136,7 +176,12 @@ for (const [place, serve] of Object.entries(PLACES)) {
   })
 }
 
-async function changedTo (t: Test, url: string, changed: { as: (payload: string) => unknown }, as: (payload: string) => unknown): Promise<{ body: string, length: string | null }> {
+async function changedTo (
+  t: Test,
+  url: string,
+  changed: { as: (payload: string) => unknown },
+  as: (payload: string) => unknown
+): Promise<{ body: string, length: string | null }> {
   changed.as = as
   const { body, headers } = await listOver(t, url, MODERN)
   return { body: body.toString(), length: headers.get('content-length') }
@@ -146,12 +191,18 @@ t.test('onResponse runs once after a long list, and knows how long it took', asy
   const events = new EventEmitter()
   const seen: unknown[] = []
   const app = Fastify()
-  app.addHook('onResponse', async (_request, reply) => { seen.push([reply.statusCode, reply.sent, reply.elapsedTime > 0]); events.emit('response') })
+  app.addHook('onResponse', async (_request, reply) => {
+    seen.push([reply.statusCode, reply.sent, reply.elapsedTime > 0])
+    events.emit('response')
+  })
   await app.register(patchbay, LONG)
   const { url } = await listen(t, app)
   for (const endpoint of Object.values(await endpoints(url))) {
     seen.length = 0
-    await within(60_000, async signal => await Promise.all([once(events, 'response', { signal }), listOver(t, url, endpoint)]))
+    await within(
+      60_000,
+      async signal => await Promise.all([once(events, 'response', { signal }), listOver(t, url, endpoint)])
+    )
     t.strictSame(seen, [[200, true, true]])
   }
 })
@@ -171,7 +222,12 @@ t.test('routes of the host are left alone', async t => {
 
 t.test('a client that leaves while a hook runs is not written to', async t => {
   const hook = new EventEmitter()
-  const { app, url } = await (PLACES['of a plugin'] as Serve)(t, app => { app.addHook('onSend', async () => { hook.emit('entered'); await once(hook, 'leave') }) })
+  const { app, url } = await (PLACES['of a plugin'] as Serve)(t, app => {
+    app.addHook('onSend', async () => {
+      hook.emit('entered')
+      await once(hook, 'leave')
+    })
+  })
   const connection = new Connection(t, url)
   await within(60_000, async signal => {
     const entered = once(hook, 'entered', { signal })

@@ -5,7 +5,20 @@ import { gateway } from '../support/gateway.js'
 /** Calls a tool that returns these values, one after the other, and gives what was logged at level warn. */
 async function warnings (t: Test, ...values: unknown[]): Promise<string[]> {
   const lines: string[] = []
-  const app = await gateway(t, { http: false }, { logger: { level: 'warn', stream: { write: (line: string) => { lines.push((JSON.parse(line) as { msg: string }).msg) } } } })
+  const app = await gateway(
+    t,
+    { http: false },
+    {
+      logger: {
+        level: 'warn',
+        stream: {
+          write: (line: string) => {
+            lines.push((JSON.parse(line) as { msg: string }).msg)
+          }
+        }
+      }
+    }
+  )
   let turn = 0
   app.mcp.tools.add(tool({ name: 'it', description: 'd', run: () => values[turn++] as object }))
   const { request } = await createClient(app)
@@ -21,12 +34,32 @@ const LOST: Array<[what: string, value: unknown, sentence: string]> = [
   ['a Map', new Map([['a', 1]]), 'a Map, of which JSON keeps nothing; return Object.fromEntries(map)'],
   ['a Set', new Set([1]), 'a Set, of which JSON keeps nothing; return [...set]'],
   ['a Date', new Date(0), 'a Date, which arrives as text in quotes; return date.toISOString()'],
-  ['a promise of a Map', Promise.resolve(new Map()), 'a Map, of which JSON keeps nothing; return Object.fromEntries(map)'],
-  ['a Buffer', Buffer.from('x'), "bytes, which JSON cannot hold; return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: 'image/png' }, or text"],
-  ['a typed array', new Float64Array(2), "bytes, which JSON cannot hold; return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: 'image/png' }, or text"],
+  [
+    'a promise of a Map',
+    Promise.resolve(new Map()),
+    'a Map, of which JSON keeps nothing; return Object.fromEntries(map)'
+  ],
+  [
+    'a Buffer',
+    Buffer.from('x'),
+    "bytes, which JSON cannot hold; return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: 'image/png' }, or text"
+  ],
+  [
+    'a typed array',
+    new Float64Array(2),
+    "bytes, which JSON cannot hold; return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: 'image/png' }, or text"
+  ],
   ['an Error', new TypeError('x'), 'an Error, of which JSON keeps nothing; throw new ToolError(error.message)'],
-  ['an object without fields', new Empty(), 'an instance of Empty, of which JSON keeps nothing; return an object with its values, or give the class a toJSON()'],
-  ['a Map in an object', { scores: new Map() }, 'in "scores" a Map, of which JSON keeps nothing; return Object.fromEntries(map)'],
+  [
+    'an object without fields',
+    new Empty(),
+    'an instance of Empty, of which JSON keeps nothing; return an object with its values, or give the class a toJSON()'
+  ],
+  [
+    'a Map in an object',
+    { scores: new Map() },
+    'in "scores" a Map, of which JSON keeps nothing; return Object.fromEntries(map)'
+  ],
   ['a forgotten promise in a list', [1, Promise.resolve(2)], 'in "1" a Promise, of which JSON keeps nothing; await it']
 ]
 
@@ -51,15 +84,43 @@ t.test('only the first hundred results are looked at, so that later calls cost n
 })
 
 t.test('what JSON can hold is not warned about', async t => {
-  for (const value of ['text', 1, null, undefined, {}, [], { a: new Date(0) }, Object.create(null), new Fields(), new Worded(), new (class extends Array {})(), { content: [] }]) {
+  for (const value of [
+    'text',
+    1,
+    null,
+    undefined,
+    {},
+    [],
+    { a: new Date(0) },
+    Object.create(null),
+    new Fields(),
+    new Worded(),
+    new (class extends Array {})(),
+    { content: [] }
+  ]) {
     t.strictSame(await warnings(t, value), [])
   }
 })
 
 t.test('a tool with an output schema is warned about, too, before the schema refuses the value', async t => {
   const lines: string[] = []
-  const app = await gateway(t, { http: false, audit: false }, { logger: { level: 'warn', stream: { write: (line: string) => { lines.push(line) } } } })
-  app.mcp.tools.add(tool({ name: 'it', description: 'd', output: { type: 'object', required: ['a'] }, run: () => new Map([['a', 1]]) }))
+  const app = await gateway(
+    t,
+    { http: false, audit: false },
+    {
+      logger: {
+        level: 'warn',
+        stream: {
+          write: (line: string) => {
+            lines.push(line)
+          }
+        }
+      }
+    }
+  )
+  app.mcp.tools.add(
+    tool({ name: 'it', description: 'd', output: { type: 'object', required: ['a'] }, run: () => new Map([['a', 1]]) })
+  )
   await t.rejects((await createClient(app)).request('tools/call', { name: 'it' }))
   t.match(lines[0], /returned a Map, of which JSON keeps nothing/)
 })

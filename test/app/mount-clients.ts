@@ -4,14 +4,28 @@ import { within } from '../support/wait.js'
 
 type Headers = Record<string, string>
 
-export const INITIALIZE = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } } })
+export const INITIALIZE = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } }
+})
 
 /** A call of a tool, with the id 1. */
 export const callOf = (name: string, args: object = {}): string =>
-  JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta: { progressToken: 1 } } })
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name, arguments: args, _meta: { progressToken: 1 } }
+  })
 
 export async function post (url: string, body: string, headers: Headers = {}): Promise<Response> {
-  return await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }, body })
+  return await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    body
+  })
 }
 
 export async function overHttp (url: string, body: string, headers: Headers = {}): Promise<unknown> {

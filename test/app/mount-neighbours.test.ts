@@ -7,10 +7,39 @@ import { patchbay, tool } from '../../app.js'
 import { callOf, INITIALIZE, overHttp, overWebSocket, upgradeStatus } from './mount-clients.js'
 import { takeTime } from '../support/wait.js'
 
-/** Everything that Patchbay once decorated applications, requests and replies with, and more that a host may well have. */
+/**
+ * Everything that Patchbay once decorated applications, requests and replies with, and more that a host may well have.
+ */
 const NAMES = [
-  'tools', 'resources', 'prompts', 'sessions', 'health', 'store', 'scopes', 'access', 'pressure', 'rates', 'rateLimiter', 'identities', 'events', 'eventStreams', 'paginate',
-  'announce', 'subscriptions', 'unavailable', 'notes', 'files', 'commands', 'folders', 'clipboard', 'webSearch', 'connections', 'pendingReplies', 'flushed', 'askForBody', 'dispatcher'
+  'tools',
+  'resources',
+  'prompts',
+  'sessions',
+  'health',
+  'store',
+  'scopes',
+  'access',
+  'pressure',
+  'rates',
+  'rateLimiter',
+  'identities',
+  'events',
+  'eventStreams',
+  'paginate',
+  'announce',
+  'subscriptions',
+  'unavailable',
+  'notes',
+  'files',
+  'commands',
+  'folders',
+  'clipboard',
+  'webSearch',
+  'connections',
+  'pendingReplies',
+  'flushed',
+  'askForBody',
+  'dispatcher'
 ]
 const OF_REPLIES = ['onGone', 'sessions']
 const OF_REQUESTS = ['hostIsForeign', 'isHostForeign', 'session']
@@ -43,11 +72,15 @@ function secondCopy (): SocketPlugin {
 const sockets = (plugin: SocketPlugin): Step => async app => {
   await app.register(plugin)
   await app.register(async scope => {
-    scope.get('/own/socket', { websocket: true }, socket => { socket.on('message', data => socket.send(`own ${String(data)}`)) })
+    scope.get('/own/socket', { websocket: true }, socket => {
+      socket.on('message', data => socket.send(`own ${String(data)}`))
+    })
   })
 }
 
-const pressure: Step = async app => { await app.register(underPressure, { maxEventLoopDelay: 60_000, exposeStatusRoute: '/own/status' }) }
+const pressure: Step = async app => {
+  await app.register(underPressure, { maxEventLoopDelay: 60_000, exposeStatusRoute: '/own/status' })
+}
 
 async function started (t: Test, steps: Step[]): Promise<{ app: FastifyInstance, url: string, lines: string[] }> {
   const lines: string[] = []
@@ -91,15 +124,25 @@ t.test('a member of app.mcp is provided once', async t => {
   t.throws(() => app.mcp.provide('tools', app.mcp.tools), /app\.mcp\.tools is there already/)
 })
 
-for (const [copy, plugin] of Object.entries({ 'the same copy of @fastify/websocket': websocket, 'another copy of @fastify/websocket': secondCopy() })) {
-  for (const [order, steps] of Object.entries({ before: [sockets(plugin), gateway], after: [gateway, sockets(plugin)] })) {
+for (const [copy, plugin] of Object.entries({
+  'the same copy of @fastify/websocket': websocket,
+  'another copy of @fastify/websocket': secondCopy()
+})) {
+  for (const [order, steps] of Object.entries({
+    before: [sockets(plugin), gateway],
+    after: [gateway, sockets(plugin)]
+  })) {
     t.test(`a host has ${copy}, registered ${order} Patchbay`, async t => {
       const { url, lines } = await started(t, steps)
       await works(t, url)
       t.equal(await overWebSocket(`${url}/own/socket`, ['hello']), 'own hello')
       t.equal(await upgradeStatus(`${url}/ai/mcp`, { origin: 'https://evil.example' }), 403, 'our checks hold')
       t.equal(await upgradeStatus(`${url}/own/nowhere`, {}), 404)
-      t.match(JSON.parse(await overWebSocket(`${url}/ai/mcp?a=b`, [INITIALIZE, CALL])), ANSWER, 'with a query, and after refusals')
+      t.match(
+        JSON.parse(await overWebSocket(`${url}/ai/mcp?a=b`, [INITIALIZE, CALL])),
+        ANSWER,
+        'with a query, and after refusals'
+      )
       t.match(lines, [/"outcome":"refused","status":403/], 'the refusal and nothing else')
       t.equal(lines.length, 1)
     })
@@ -119,13 +162,24 @@ t.test('two scopes have a gateway each, over WebSocket as well, also beyond head
   const scoped = (prefix: string): Step => async app => {
     await app.register(async scope => {
       await scope.register(patchbay, { prefix, allowAnonymous: true, limits: { headersTimeout: 100 } })
-      scope.mcp.tools.add(tool({ name: 'where', description: 'd', run: async () => { await takeTime(250); return prefix } }))
+      scope.mcp.tools.add(
+        tool({
+          name: 'where',
+          description: 'd',
+          run: async () => {
+            await takeTime(250)
+            return prefix
+          }
+        })
+      )
     })
   }
   const { url, lines } = await started(t, [scoped('/one'), scoped('/two'), sockets(websocket)])
   const where = callOf('where')
   for (const prefix of ['/one', '/two']) {
-    t.match(JSON.parse(await overWebSocket(`${url}${prefix}/mcp`, [INITIALIZE, where])), { result: { content: [{ text: prefix }] } })
+    t.match(JSON.parse(await overWebSocket(`${url}${prefix}/mcp`, [INITIALIZE, where])), {
+      result: { content: [{ text: prefix }] }
+    })
   }
   t.equal(await overWebSocket(`${url}/own/socket`, ['hello']), 'own hello')
   t.strictSame(lines, [])

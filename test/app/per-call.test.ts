@@ -35,8 +35,17 @@ function caller (app: FastifyInstance): { call: (name: string, args?: Json) => v
 
 type Post = (app: FastifyInstance) => Promise<LightMyRequestResponse>
 
-async function post (app: FastifyInstance, payload: string, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> {
-  return await app.inject({ method: 'POST', url: '/mcp', headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }, payload })
+async function post (
+  app: FastifyInstance,
+  payload: string,
+  headers: Record<string, string> = {}
+): Promise<LightMyRequestResponse> {
+  return await app.inject({
+    method: 'POST',
+    url: '/mcp',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    payload
+  })
 }
 
 /** The ways to call a tool over HTTP: without a session, and in one. */
@@ -45,7 +54,8 @@ async function waysOver (app: FastifyInstance, name: string, args: Json): Promis
   const session = String(headers['mcp-session-id'])
   const [modern, legacy] = [message(name, args, modernMeta()), message(name, args)]
   return {
-    modern: async app => await post(app, modern, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name }),
+    modern: async app =>
+      await post(app, modern, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name }),
     session: async app => await post(app, legacy, { 'mcp-session-id': session })
   }
 }
@@ -64,14 +74,22 @@ async function least (made: () => number, work: () => Promise<unknown>): Promise
 /** Timers that were made since and are still there. */
 function timers (t: Test): () => number {
   const alive = new Set<number>()
-  const hook = createHook({ init: (id, type) => { if (type === 'Timeout') alive.add(id) }, destroy: id => { alive.delete(id) } }).enable()
+  const hook = createHook({
+    init: (id, type) => {
+      if (type === 'Timeout') alive.add(id)
+    },
+    destroy: id => {
+      alive.delete(id)
+    }
+  }).enable()
   t.teardown(() => hook.disable())
   return () => alive.size
 }
 
 /** How many listen to what lives as long as the process, and how much is remembered of clients. */
 function remembered (app: FastifyInstance): Json {
-  const listeners = (source: NodeJS.EventEmitter) => source.eventNames().reduce((sum, name) => sum + source.listenerCount(name), 0)
+  const listeners = (source: NodeJS.EventEmitter) =>
+    source.eventNames().reduce((sum, name) => sum + source.listenerCount(name), 0)
   return {
     server: listeners(app.server),
     process: listeners(process),
@@ -137,19 +155,31 @@ t.test('a call that waits makes a handful of promises', async t => {
 t.test('a request over HTTP', async t => {
   const app = await gateway(t)
   app.mcp.tools.add(later)
-  const bare = Fastify().post('/mcp', (_request, reply) => { void reply.header('content-type', 'application/json').send('{}') })
+  const bare = Fastify().post('/mcp', (_request, reply) => {
+    void reply.header('content-type', 'application/json').send('{}')
+  })
   t.teardown(async () => await bare.close())
   const atOnce = await waysOver(app, 'echo', { text: 'x' })
   const waiting = await waysOver(app, 'later', {})
 
   t.test('makes no promise that a bare route does not make, but for one that all of a turn share', async t => {
     const made = counting(t)
-    const times = async (count: number, work: Post, to: FastifyInstance) => { for (; count > 0; count--) await work(to) }
-    const promisesOf = async (work: Post, to = app) => await least(() => made('PROMISE'), async () => await times(5, work, to))
+    const times = async (count: number, work: Post, to: FastifyInstance) => {
+      for (; count > 0; count--) await work(to)
+    }
+    const promisesOf = async (work: Post, to = app) =>
+      await least(
+        () => made('PROMISE'),
+        async () => await times(5, work, to)
+      )
     const floor = await promisesOf(atOnce.session, bare)
     t.ok(floor > 0, 'the counter counts')
     for (const [way, work] of Object.entries(atOnce)) t.equal(await promisesOf(work), floor + 5, way)
-    const together = async (work: Post, to = app) => await least(() => made('PROMISE'), async () => await Promise.all(Array.from({ length: 20 }, async () => await work(to))))
+    const together = async (work: Post, to = app) =>
+      await least(
+        () => made('PROMISE'),
+        async () => await Promise.all(Array.from({ length: 20 }, async () => await work(to)))
+      )
     const floorTogether = await together(atOnce.session, bare)
     for (const [way, work] of Object.entries(atOnce)) {
       const promises = await together(work) - floorTogether
@@ -167,7 +197,9 @@ t.test('a request over HTTP', async t => {
     const before = remembered(app)
     const left = timers(t)
     const errors = countErrors(t)
-    for (let count = 0; count < CALLS / 10; count++) for (const work of [...Object.values(atOnce), ...Object.values(waiting)]) await work(app)
+    for (let count = 0; count < CALLS / 10; count++) {
+      for (const work of [...Object.values(atOnce), ...Object.values(waiting)]) await work(app)
+    }
     t.equal(errors(), 0)
     await until(() => left() < 5 && app.mcp.connections.replies.size === 0)
     t.strictSame(remembered(app), before)
@@ -179,10 +211,25 @@ t.test('a request over HTTP', async t => {
 t.test('requests over HTTP have one logger', async t => {
   let children = 0
   const ignore = () => {}
-  const logger: FastifyBaseLogger = { level: 'info', fatal: ignore, error: ignore, warn: ignore, info: ignore, debug: ignore, trace: ignore, silent: ignore, child: () => { children++; return logger } }
+  const logger: FastifyBaseLogger = {
+    level: 'info',
+    fatal: ignore,
+    error: ignore,
+    warn: ignore,
+    info: ignore,
+    debug: ignore,
+    trace: ignore,
+    silent: ignore,
+    child: () => {
+      children++
+      return logger
+    }
+  }
   const app = await gateway(t, {}, { loggerInstance: logger })
   const ways = await waysOver(app, 'echo', { text: 'x' })
   children = 0
-  for (let count = 0; count < 10; count++) for (const work of Object.values(ways)) t.equal((await work(app)).statusCode, 200)
+  for (let count = 0; count < 10; count++) {
+    for (const work of Object.values(ways)) t.equal((await work(app)).statusCode, 200)
+  }
   t.equal(children, 0)
 })

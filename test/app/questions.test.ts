@@ -11,12 +11,29 @@ const question = (message: string) => ({ method: 'elicitation/create', params: {
 
 /** A gateway with one tool, and a client of 2026-07-28 for it. */
 async function asking (t: Test, run: (call: Call) => unknown) {
-  const app = await gateway(t, { plugins: [async fastify => { fastify.mcp.tools.add(tool({ name: 'it', description: 'd', input: { type: 'object' }, run: async (_input, call) => await run(call) as object })) }] })
-  return { app, call: async (round: Round = {}, args: Json = {}): Promise<Answer> => await callTool(app, 'it', args, round) }
+  const app = await gateway(t, {
+    plugins: [
+      async fastify => {
+        fastify.mcp.tools.add(
+          tool({
+            name: 'it',
+            description: 'd',
+            input: { type: 'object' },
+            run: async (_input, call) => (await run(call)) as object
+          })
+        )
+      }
+    ]
+  })
+  return {
+    app,
+    call: async (round: Round = {}, args: Json = {}): Promise<Answer> => await callTool(app, 'it', args, round)
+  }
 }
 
 const keysOf = ({ result }: Answer): string[] => Object.keys(result?.inputRequests as Json | undefined ?? {})
-const textOf = ({ result }: Answer): string => (result?.content as Array<{ text: string }> | undefined)?.[0]?.text as string
+const textOf = ({ result }: Answer): string =>
+  (result?.content as Array<{ text: string }> | undefined)?.[0]?.text as string
 
 t.test('several questions asked at once travel together, and come back by key', async t => {
   const { call } = await asking(t, async call => {
@@ -24,19 +41,37 @@ t.test('several questions asked at once travel together, and come back by key', 
     return `${nameOf(a)} and ${nameOf(b)}`
   })
   const first = await call()
-  t.match(first.result, { resultType: 'input_required', requestState: String, inputRequests: { a: { method: 'elicitation/create', params: { mode: 'form', message: 'A?' } }, b: { params: { message: 'B?' } } } })
-  const second = await call({ requestState: first.result.requestState, inputResponses: { b: accept('Bob'), a: accept('Ada') } })
+  t.match(first.result, {
+    resultType: 'input_required',
+    requestState: String,
+    inputRequests: {
+      a: { method: 'elicitation/create', params: { mode: 'form', message: 'A?' } },
+      b: { params: { message: 'B?' } }
+    }
+  })
+  const second = await call({
+    requestState: first.result.requestState,
+    inputResponses: { b: accept('Bob'), a: accept('Ada') }
+  })
   t.equal(textOf(second), 'Ada and Bob')
 })
 
 t.test('two questions asked side by side travel together', async t => {
   const { call } = await asking(t, async call => {
-    const [a, b] = await Promise.all([call.elicit('a', { message: 'A?', requestedSchema: FORM }), call.elicit('b', { message: 'B?', requestedSchema: FORM })])
+    const [a, b] = await Promise.all([
+      call.elicit('a', { message: 'A?', requestedSchema: FORM }),
+      call.elicit('b', { message: 'B?', requestedSchema: FORM })
+    ])
     return `${nameOf(a)} and ${nameOf(b)}`
   })
   const first = await call()
   t.strictSame(keysOf(first), ['a', 'b'])
-  t.equal(textOf(await call({ inputResponses: { a: accept('Ada'), b: accept('Bob') }, requestState: first.result.requestState })), 'Ada and Bob')
+  t.equal(
+    textOf(
+      await call({ inputResponses: { a: accept('Ada'), b: accept('Bob') }, requestState: first.result.requestState })
+    ),
+    'Ada and Bob'
+  )
 })
 
 t.test('a question that was not answered is asked again, and the others are not', async t => {
@@ -45,7 +80,10 @@ t.test('a question that was not answered is asked again, and the others are not'
     return `${nameOf(a)} and ${nameOf(b)}`
   })
   const first = await call()
-  const second = await call({ requestState: first.result.requestState, inputResponses: { a: accept('Ada'), unknown: 7 } })
+  const second = await call({
+    requestState: first.result.requestState,
+    inputResponses: { a: accept('Ada'), unknown: 7 }
+  })
   t.strictSame(keysOf(second), ['b'])
   const third = await call({ requestState: second.result.requestState, inputResponses: { b: accept('Bob') } })
   t.equal(textOf(third), 'Ada and Bob')
@@ -60,7 +98,10 @@ t.test('questions that depend on each other take a round each', async t => {
   const two = await call({ requestState: one.result.requestState, inputResponses: { first: accept('Ada') } })
   t.match(two.result.inputRequests, { second: { params: { message: 'After Ada?' } } })
   t.not(two.result.requestState, one.result.requestState)
-  t.equal(textOf(await call({ requestState: two.result.requestState, inputResponses: { second: accept('Bob') } })), 'Bob')
+  t.equal(
+    textOf(await call({ requestState: two.result.requestState, inputResponses: { second: accept('Bob') } })),
+    'Bob'
+  )
 })
 
 t.test('an answer that comes without a state, or before it was asked for, is an answer', async t => {
@@ -94,14 +135,22 @@ t.test('what is still being done once when a question is asked is not done again
     return `charged ${String(charge)}`
   })
   const first = await call()
-  t.equal(textOf(await call({ requestState: first.result.requestState, inputResponses: { sure: accept('yes') } })), 'charged 1')
+  t.equal(
+    textOf(await call({ requestState: first.result.requestState, inputResponses: { sure: accept('yes') } })),
+    'charged 1'
+  )
   t.equal(ran, 1)
 })
 
 t.test('what failed once is tried again in the next round', async t => {
   let ran = 0
   const { call } = await asking(t, async call => {
-    const order = await call.once('order', () => { if (++ran === 1) throw new Error('down'); return ran }).catch(() => 'none')
+    const order = await call
+      .once('order', () => {
+        if (++ran === 1) throw new Error('down')
+        return ran
+      })
+      .catch(() => 'none')
     await call.elicit('a', { message: 'A?', requestedSchema: FORM })
     return `order ${order}`
   })
@@ -145,15 +194,32 @@ t.test('a tool that awaits one of two questions leaves no unhandled rejection', 
 })
 
 t.test('an answer that does not fit the form is refused with a reason', async t => {
-  const { call } = await asking(t, async call => nameOf(await call.elicit('user', { message: 'Who?', requestedSchema: FORM })))
-  for (const answer of [{ action: 'accept', content: { name: 7 } }, { action: 'maybe' }, 7, null, { action: 'accept' }]) {
-    t.match(await call({ inputResponses: { user: answer } }), { error: { code: -32602, message: /elicitation\/create/ } }, JSON.stringify(answer))
+  const { call } = await asking(t, async call =>
+    nameOf(await call.elicit('user', { message: 'Who?', requestedSchema: FORM }))
+  )
+  for (const answer of [
+    { action: 'accept', content: { name: 7 } },
+    { action: 'maybe' },
+    7,
+    null,
+    { action: 'accept' }
+  ]) {
+    t.match(
+      await call({ inputResponses: { user: answer } }),
+      { error: { code: -32602, message: /elicitation\/create/ } },
+      JSON.stringify(answer)
+    )
   }
 })
 
 t.test('a refusal is an answer', async t => {
-  const { call } = await asking(t, async call => (await call.elicit('user', { message: 'Who?', requestedSchema: FORM })).action)
-  for (const action of ['decline', 'cancel']) t.equal(textOf(await call({ inputResponses: { user: { action } } })), action)
+  const { call } = await asking(
+    t,
+    async call => (await call.elicit('user', { message: 'Who?', requestedSchema: FORM })).action
+  )
+  for (const action of ['decline', 'cancel']) {
+    t.equal(textOf(await call({ inputResponses: { user: { action } } })), action)
+  }
 })
 
 t.test('the same tool asks a legacy client directly and in parallel, and runs once', async t => {

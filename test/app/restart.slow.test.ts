@@ -7,14 +7,22 @@ import { takeTime, until } from '../support/wait.js'
 import { freePort, Gateway, gatewayOn, numberOf, Reading } from '../support/restarting.js'
 
 const COUNTER = 'server://counter'
-const call = (id: number, name: string, args: object = {}) => ({ id, method: 'tools/call', params: { name, arguments: args } })
+const call = (id: number, name: string, args: object = {}) => ({
+  id,
+  method: 'tools/call',
+  params: { name, arguments: args }
+})
 function interrupted (id: number): object {
   const { code, message, data } = errors.interrupted()
   return { jsonrpc: '2.0', id, error: { code, message, data } }
 }
 
 async function count (url: string): Promise<void> {
-  const response = await fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', ...call(1, 'increment_counter') }) })
+  const response = await fetch(`${url}/message`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', ...call(1, 'increment_counter') })
+  })
   const { result } = await response.json() as { result?: { isError?: boolean } }
   if (result === undefined || result.isError === true) throw new Error('the counter was not incremented')
 }
@@ -32,10 +40,13 @@ async function ping (session: HttpSession): Promise<number> {
   return (await session.post({ id: 'p', method: 'ping' })).status
 }
 
-const progressOf = ({ messages }: Reading): number[] => messages.filter(({ message }) => message.method === 'notifications/progress')
-  .map(({ message }) => (message.params as { progress: number }).progress)
+const progressOf = ({ messages }: Reading): number[] =>
+  messages
+    .filter(({ message }) => message.method === 'notifications/progress')
+    .map(({ message }) => (message.params as { progress: number }).progress)
 
-const namesOf = (page: object): string[] => (page as { result: { tools: Array<{ name: string }> } }).result.tools.map(({ name }) => name)
+const namesOf = (page: object): string[] =>
+  (page as { result: { tools: Array<{ name: string }> } }).result.tools.map(({ name }) => name)
 
 const oneTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1)
 
@@ -59,9 +70,20 @@ async function busy (t: Test, gateway: Gateway, revision: string) {
 
     const rest = await listen(session, reply.lastId)
     await rest.over
-    t.strictSame([...progressOf(reply), ...progressOf(rest)], oneTo(progressOf(reply).length + progressOf(rest).length), `${revision}: progress is complete`)
-    t.strictSame(rest.messages.map(({ id }) => numberOf(id)), rest.messages.map((_, index) => numberOf(reply.lastId) + 1 + index))
-    t.strictSame(rest.messages.filter(({ message }) => 'id' in message).map(({ message }) => message), [interrupted(5)], `${revision}: the call is answered once`)
+    t.strictSame(
+      [...progressOf(reply), ...progressOf(rest)],
+      oneTo(progressOf(reply).length + progressOf(rest).length),
+      `${revision}: progress is complete`
+    )
+    t.strictSame(
+      rest.messages.map(({ id }) => numberOf(id)),
+      rest.messages.map((_, index) => numberOf(reply.lastId) + 1 + index)
+    )
+    t.strictSame(
+      rest.messages.filter(({ message }) => 'id' in message).map(({ message }) => message),
+      [interrupted(5)],
+      `${revision}: the call is answered once`
+    )
     t.equal((await session.listen(rest.lastId)).response.status, 204, `${revision}: and nothing follows`)
 
     const [first] = stream.messages
@@ -70,18 +92,37 @@ async function busy (t: Test, gateway: Gateway, revision: string) {
     await resumed.until(messages => messages.length >= before - 1)
     await count(gateway.url)
     await resumed.until(messages => messages.length >= before)
-    t.strictSame(resumed.messages.slice(0, before).map(({ id }) => id), oneTo(before).map(number => `0-${number + 1}`), `${revision}: events follow each other`)
-    t.match(resumed.messages.at(-1)?.message, { method: 'notifications/resources/updated', params: { uri: COUNTER } }, `${revision}: the subscription still delivers`)
+    t.strictSame(
+      resumed.messages.slice(0, before).map(({ id }) => id),
+      oneTo(before).map(number => `0-${number + 1}`),
+      `${revision}: events follow each other`
+    )
+    t.match(
+      resumed.messages.at(-1)?.message,
+      { method: 'notifications/resources/updated', params: { uri: COUNTER } },
+      `${revision}: the subscription still delivers`
+    )
 
     const reading = new Reading(await session.stream(call(7, 'say', { level: 'debug', text: 'a detail' })))
     await reading.over
-    t.match(reading.messages.map(({ message }) => message), [{ method: 'notifications/message', params: { level: 'debug', data: 'a detail' } }, { id: 7, result: {} }], `${revision}: the log level is the same`)
+    t.match(
+      reading.messages.map(({ message }) => message),
+      [
+        { method: 'notifications/message', params: { level: 'debug', data: 'a detail' } },
+        { id: 7, result: {} }
+      ],
+      `${revision}: the log level is the same`
+    )
     resumed.drop()
   }
 }
 
 async function sendBatch (session: HttpSession): Promise<Reading> {
-  const messages = [slow(1, 1_000, 20), { method: 'notifications/progress', params: { progressToken: 1, progress: 1 } }, slow(2, 1_000, 20, 'q')]
+  const messages = [
+    slow(1, 1_000, 20),
+    { method: 'notifications/progress', params: { progressToken: 1, progress: 1 } },
+    slow(2, 1_000, 20, 'q')
+  ]
   const reply = new Reading(await openStream(`${session.url}/mcp`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...session.headers },
@@ -114,7 +155,9 @@ t.test('sessions and streams outlive the process', async t => {
   t.test('sessions are what their clients left them as when the server was killed', async t => {
     const gateway = await gatewayOn(t)
     await gateway.start()
-    const [ended, kept, deaf, away] = await Promise.all([1, 2, 3, 4].map(async () => await openSession(gateway.url))) as [HttpSession, HttpSession, HttpSession, HttpSession]
+    const [ended, kept, deaf, away] = (await Promise.all(
+      [1, 2, 3, 4].map(async () => await openSession(gateway.url))
+    )) as [HttpSession, HttpSession, HttpSession, HttpSession]
     await away.post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
     await deaf.post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
     await deaf.post({ id: 2, method: 'resources/unsubscribe', params: { uri: COUNTER } })
@@ -137,7 +180,11 @@ t.test('sessions and streams outlive the process', async t => {
 
     const waited = await listen(away)
     await waited.until(messages => messages.length >= 3)
-    t.strictSame(waited.messages.map(({ id }) => id), ['0-1', '0-2', '0-3'], 'what was said while nobody listened waits')
+    t.strictSame(
+      waited.messages.map(({ id }) => id),
+      ['0-1', '0-2', '0-3'],
+      'what was said while nobody listened waits'
+    )
     waited.drop()
 
     t.equal(await kept.end(), 200)
@@ -160,7 +207,11 @@ t.test('sessions and streams outlive the process', async t => {
     t.equal(await ping(session), 200)
     const answered = reply.messages.some(({ message }) => 'id' in message) ? reply : await listen(session, reply.lastId)
     await answered.over
-    t.match(answered.messages.at(-1)?.message, { id: 2, error: { code: -32603 } }, 'the call that was under way is answered')
+    t.match(
+      answered.messages.at(-1)?.message,
+      { id: 2, error: { code: -32603 } },
+      'the call that was under way is answered'
+    )
     t.equal((await session.listen(answered.lastId)).response.status, 204, 'once')
     const resumed = await listen(session, stream.lastId)
     await count(gateway.url)
@@ -174,11 +225,22 @@ t.test('sessions and streams outlive the process', async t => {
     await gateway.start()
     const session = await openSession(gateway.url)
     await session.post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
-    const replies = await Promise.all(oneTo(40).map(async number => new Reading(await session.stream(slow(100 + number, 1_000, 20, String(number))))))
+    const replies = await Promise.all(
+      oneTo(40).map(async number => new Reading(await session.stream(slow(100 + number, 1_000, 20, String(number)))))
+    )
     await Promise.all(replies.map(async reply => await reply.until(messages => messages.length > 0)))
     await gateway.end('SIGKILL')
     let changes = 0
-    const change = async () => { while (changes < 40) await count(gateway.url).then(() => { changes++ }, async () => await takeTime(1)) }
+    const change = async () => {
+      while (changes < 40) {
+        await count(gateway.url).then(
+          () => {
+            changes++
+          },
+          async () => await takeTime(1)
+        )
+      }
+    }
     await Promise.all([gateway.start(), change(), change(), change()])
     const stream = await listen(session)
     await stream.until(messages => messages.length >= changes, 3_000).catch(() => {})
@@ -196,13 +258,24 @@ t.test('sessions and streams outlive the process', async t => {
     await gateway.restart()
     const after = new Reading(await session.stream(call(3, 'delete_note', { id: '2' })))
     await after.until(messages => messages.length > 0)
-    t.match([before, after].map(({ messages }) => messages[0]?.message), [{ params: { message: /note 1/ } }, { params: { message: /note 2/ } }])
+    t.match(
+      [before, after].map(({ messages }) => messages[0]?.message),
+      [{ params: { message: /note 1/ } }, { params: { message: /note 2/ } }]
+    )
     const yes = { result: { action: 'accept', content: { confirm: true } } }
     await session.post({ id: before.messages[0]?.message.id, ...yes })
-    t.match((await session.post(call(4, 'get_notes'))).body, { result: { structuredContent: { notes: [{ id: '2' }, { id: '1' }] } } }, 'nothing was deleted')
+    t.match(
+      (await session.post(call(4, 'get_notes'))).body,
+      { result: { structuredContent: { notes: [{ id: '2' }, { id: '1' }] } } },
+      'nothing was deleted'
+    )
     await session.post({ id: after.messages[0]?.message.id, ...yes })
     await after.over
-    t.match(after.messages.at(-1)?.message, { id: 3, result: { structuredContent: { id: '2', deleted: true } } }, 'the right answer is taken')
+    t.match(
+      after.messages.at(-1)?.message,
+      { id: 3, result: { structuredContent: { id: '2', deleted: true } } },
+      'the right answer is taken'
+    )
   })
 
   t.test('a server without data knows no session after a restart', async t => {
@@ -228,31 +301,38 @@ t.test('sessions and streams outlive the process', async t => {
     t.equal(await ping(session), 404)
   })
 
-  t.test('two servers share a folder: both serve a session, and its stream is where its client last opened it', async t => {
-    const first = await gatewayOn(t)
-    const second = new Gateway(t, await freePort(), first.data)
-    await Promise.all([first.start(), second.start()])
-    const here = await openSession(first.url)
-    const there = new HttpSession(second.url, here.id)
-    const stream = await watching(here)
-    await count(second.url)
-    await stream.until(messages => messages.length === 1)
+  t.test(
+    'two servers share a folder: both serve a session, and its stream is where its client last opened it',
+    async t => {
+      const first = await gatewayOn(t)
+      const second = new Gateway(t, await freePort(), first.data)
+      await Promise.all([first.start(), second.start()])
+      const here = await openSession(first.url)
+      const there = new HttpSession(second.url, here.id)
+      const stream = await watching(here)
+      await count(second.url)
+      await stream.until(messages => messages.length === 1)
 
-    t.equal(await ping(there), 200)
-    await count(first.url)
-    await stream.until(messages => messages.length === 2)
-    const resumed = await listen(there, stream.lastId)
-    await count(second.url)
-    await resumed.until(messages => messages.length === 1)
-    await count(first.url)
-    await resumed.until(messages => messages.length === 2)
-    t.strictSame(resumed.messages.map(({ id }) => id), ['0-3', '0-4'], 'each change is announced once')
-    t.equal(stream.messages.length, 2, 'and not to the connection before')
+      t.equal(await ping(there), 200)
+      await count(first.url)
+      await stream.until(messages => messages.length === 2)
+      const resumed = await listen(there, stream.lastId)
+      await count(second.url)
+      await resumed.until(messages => messages.length === 1)
+      await count(first.url)
+      await resumed.until(messages => messages.length === 2)
+      t.strictSame(
+        resumed.messages.map(({ id }) => id),
+        ['0-3', '0-4'],
+        'each change is announced once'
+      )
+      t.equal(stream.messages.length, 2, 'and not to the connection before')
 
-    t.equal(await ping(here), 200)
-    t.equal(await there.end(), 200)
-    await resumed.over
-    t.equal(await ping(there), 404)
-    await until(async () => await ping(here) === 404, 'one that was ended at one is ended at both')
-  })
+      t.equal(await ping(here), 200)
+      t.equal(await there.end(), 200)
+      await resumed.over
+      t.equal(await ping(there), 404)
+      await until(async () => (await ping(here)) === 404, 'one that was ended at one is ended at both')
+    }
+  )
 })

@@ -21,14 +21,23 @@ interface Client {
 /** A host behind TLS; its route `/own/slow` answers when the test lets it. */
 async function secure (t: Test, server: object) {
   const own = new EventEmitter()
-  const slow = (app: FastifyInstance) => app.get('/own/slow', async () => { own.emit('started'); await once(own, 'go'); return { slow: true } })
+  const slow = (app: FastifyInstance) =>
+    app.get('/own/slow', async () => {
+      own.emit('started')
+      await once(own, 'go')
+      return { slow: true }
+    })
   const app = await host(t, slow, { grace: 100 }, { https: TLS, ...server } as FastifyServerOptions)
   return { app, own, url: await app.listen({ port: 0, host: '127.0.0.1' }) }
 }
 
 function overHttps (_t: Test, url: string): Client {
   const send = async (path: string, post?: Post) => {
-    const outgoing = request(`${url}${path}`, { rejectUnauthorized: false, method: post === undefined ? 'GET' : 'POST', headers: post?.headers ?? {} })
+    const outgoing = request(`${url}${path}`, {
+      rejectUnauthorized: false,
+      method: post === undefined ? 'GET' : 'POST',
+      headers: post?.headers ?? {}
+    })
     outgoing.end(post?.body)
     const [response] = await once(outgoing, 'response') as [IncomingMessage]
     return { status: response.statusCode ?? 0, body: await text(response) }
@@ -51,7 +60,8 @@ function overHttp2 (t: Test, url: string): Client {
 }
 
 const post = ({ headers, payload }: typeof asJson) => ({
-  headers: { ...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }, body: JSON.stringify(payload)
+  headers: { ...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+  body: JSON.stringify(payload)
 })
 
 const HOSTS: Record<string, { server: object, client: (t: Test, url: string) => Client }> = {
@@ -65,8 +75,15 @@ for (const [kind, { server, client }] of Object.entries(HOSTS)) {
     const { send, leave } = client(t, url)
     t.match(JSON.parse((await send('/own')).body), { own: true })
     t.match(JSON.parse((await send('/ai/health')).body), { status: 'healthy' })
-    t.match(JSON.parse((await send('/ai/mcp', post(asJson))).body), { id: 1, result: { structuredContent: { text: 'hi' } } })
-    t.match(messagesOf((await send('/ai/mcp', post(asStream))).body), [{ params: { progress: 1 } }, { params: { progress: 2 } }, { id: 1, result: {} }])
+    t.match(JSON.parse((await send('/ai/mcp', post(asJson))).body), {
+      id: 1,
+      result: { structuredContent: { text: 'hi' } }
+    })
+    t.match(messagesOf((await send('/ai/mcp', post(asStream))).body), [
+      { params: { progress: 1 } },
+      { params: { progress: 2 } },
+      { id: 1, result: {} }
+    ])
     leave()
   })
 

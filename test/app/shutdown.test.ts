@@ -31,7 +31,8 @@ function big (app: FastifyInstance): EventEmitter {
   return calls
 }
 
-const textOf = (answer: Json | undefined): string => (answer?.result as { content: [{ text: string }] } | undefined)?.content[0].text ?? ''
+const textOf = (answer: Json | undefined): string =>
+  (answer?.result as { content: [{ text: string }] } | undefined)?.content[0].text ?? ''
 
 const REPLIES: Array<[kind: string, meta: Json, read: (reply: Reply) => Json | undefined]> = [
   ['as JSON', {}, ({ body }) => JSON.parse(body) as Json],
@@ -44,7 +45,10 @@ for (const [kind, meta, read] of REPLIES) {
     const calls = big(app)
     const body = call('tools/call', { name: 'big', _meta: { ...modernMeta(), ...meta } })('modern')
     const started = once(calls, 'started')
-    const reply = lastExchange(Number(new URL(url).port), request('POST', '/mcp', [...postHead(0), ...mirroredHead(body)], body))
+    const reply = lastExchange(
+      Number(new URL(url).port),
+      request('POST', '/mcp', [...postHead(0), ...mirroredHead(body)], body)
+    )
     await inTime(started, 'the call')
     const closed = app.close()
     for (let turns = 0; turns < 3; turns++) await turn()
@@ -76,8 +80,14 @@ t.test('a call that takes 400 ms is answered although the server is closed meanw
   const { port } = app.server.address() as AddressInfo
   const slow = { name: 'slow', arguments: { steps: 1, delay: 400 } }
   const [plain, stateless] = [call('tools/call', slow)('legacy'), call('tools/call', slow)('modern')]
-  const asked = [request('POST', '/message', postHead(port), plain), request('POST', '/mcp', postHead(port, mirroredHead(stateless)), stateless)].map(async bytes => await lastExchange(port, bytes))
-  await until(() => [...app.mcp.dispatcher.lifecycle.peers].reduce((sum, { inbound }) => sum + inbound.size, 0) === 2, 'both calls are in flight')
+  const asked = [
+    request('POST', '/message', postHead(port), plain),
+    request('POST', '/mcp', postHead(port, mirroredHead(stateless)), stateless)
+  ].map(async bytes => await lastExchange(port, bytes))
+  await until(
+    () => [...app.mcp.dispatcher.lifecycle.peers].reduce((sum, { inbound }) => sum + inbound.size, 0) === 2,
+    'both calls are in flight'
+  )
   await Promise.all([app.close(), ...asked])
   for (const reply of asked) t.match([(await reply).status, (await reply).body], [200, /1 steps/])
 })

@@ -38,7 +38,10 @@ t.test('node --test in a copy of examples/test-a-tool needs no other test runner
 })
 
 t.test('its types are right, and its tests fail when the tool is wrong', async t => {
-  const folder = await installed(t, { ...files, 'hello.ts': files['hello.ts']?.replace('Hello, ', 'Bye, ') ?? '' }, ['@types/node', 'tap'])
+  const folder = await installed(t, { ...files, 'hello.ts': files['hello.ts']?.replace('Hello, ', 'Bye, ') ?? '' }, [
+    '@types/node',
+    'tap'
+  ])
   t.strictSame(await runNode(folder, [COMPILERS['TypeScript 7'], '-p', '.']), { code: 0, output: '' })
   const { code, output } = await runNode(folder, ['--test', 'hello.node.test.mjs'])
   t.equal(code, 1)
@@ -46,7 +49,10 @@ t.test('its types are right, and its tests fail when the tool is wrong', async t
 })
 
 t.test('docs/test-a-tool.md prints what is in the example', async t => {
-  t.strictSame(printed.map(({ file }) => file), ['tsconfig.json', 'hello.ts', 'hello.node.test.mjs', 'hello.typed.test.ts'])
+  t.strictSame(
+    printed.map(({ file }) => file),
+    ['tsconfig.json', 'hello.ts', 'hello.node.test.mjs', 'hello.typed.test.ts']
+  )
   for (const { file = '', code, line } of printed) {
     const lines = new Set(files[file]?.split('\n'))
     t.strictSame(code.split('\n').filter(each => !lines.has(each)), [], `line ${line}`)
@@ -56,7 +62,9 @@ t.test('docs/test-a-tool.md prints what is in the example', async t => {
 
 t.test('the files that docs/test-a-tool.md prints pass as printed, in a folder that npm init made', async t => {
   const stored = Object.fromEntries(printed.map(({ file = '', code }) => [file, code]))
-  const folder = await installed(t, { ...stored, 'package.json': '{"name":"hello","type":"commonjs"}' }, ['@types/node'])
+  const folder = await installed(t, { ...stored, 'package.json': '{"name":"hello","type":"commonjs"}' }, [
+    '@types/node'
+  ])
   const { code, output } = await runNode(folder, ['--test', 'hello.node.test.mjs'])
   t.equal(code, 0, code === 0 ? 'node:test' : output)
   t.match(output, /pass 1\n/)

@@ -13,8 +13,24 @@ export default async function trails (fastify: FastifyInstance): Promise<void> {
   const profiler = new GCProfiler()
   let release: Array<() => void> = []
 
-  fastify.mcp.tools.add(tool({ name: 'later', description: 'Answers a moment later', input: Type.Object({ text: Type.String() }), run: async ({ text }) => text }))
-  fastify.mcp.tools.add(tool({ name: 'hold', description: 'Answers when `age` is called', run: async () => await new Promise<void>(resolve => { release.push(resolve) }) }))
+  fastify.mcp.tools.add(
+    tool({
+      name: 'later',
+      description: 'Answers a moment later',
+      input: Type.Object({ text: Type.String() }),
+      run: async ({ text }) => text
+    })
+  )
+  fastify.mcp.tools.add(
+    tool({
+      name: 'hold',
+      description: 'Answers when `age` is called',
+      run: async () =>
+        await new Promise<void>(resolve => {
+          release.push(resolve)
+        })
+    })
+  )
   fastify.mcp.tools.add(tool({
     name: 'age',
     description: 'Makes everything old that is in use now, and lets go whom it held',
@@ -27,14 +43,18 @@ export default async function trails (fastify: FastifyInstance): Promise<void> {
     }
   }))
   fastify.mcp.tools.add(tool({ name: 'start', description: 'Begins to look', run: () => profiler.start() }))
-  fastify.mcp.tools.add(tool({ name: 'stop', description: 'Tells what was seen since', run: () => JSON.stringify(summary(profiler)) }))
+  fastify.mcp.tools.add(
+    tool({ name: 'stop', description: 'Tells what was seen since', run: () => JSON.stringify(summary(profiler)) })
+  )
 }
 
 /** How often memory was full, how many bytes were in use then, and how many of them afterwards. */
 export interface Trail { collections: number, used: number, survived: number }
 
 function summary (profiler: GCProfiler): Trail {
-  const full = profiler.stop().statistics.filter(({ gcType, beforeGC }) => gcType === 'Scavenge' && young(beforeGC) > FULL)
+  const full = profiler
+    .stop()
+    .statistics.filter(({ gcType, beforeGC }) => gcType === 'Scavenge' && young(beforeGC) > FULL)
   return {
     collections: full.length,
     used: full.reduce((sum, { beforeGC }) => sum + young(beforeGC), 0),
@@ -42,5 +62,8 @@ function summary (profiler: GCProfiler): Trail {
   }
 }
 
-const young = ({ heapSpaceStatistics }: { heapSpaceStatistics: Array<{ spaceName: string, spaceUsedSize: number }> }): number =>
-  heapSpaceStatistics.find(({ spaceName }) => spaceName === 'new_space')?.spaceUsedSize ?? 0
+const young = ({
+  heapSpaceStatistics
+}: {
+  heapSpaceStatistics: Array<{ spaceName: string, spaceUsedSize: number }>
+}): number => heapSpaceStatistics.find(({ spaceName }) => spaceName === 'new_space')?.spaceUsedSize ?? 0

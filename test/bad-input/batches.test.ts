@@ -4,7 +4,17 @@ import { tryRows, type Expected, type Row } from '../support/rows.js'
 import { startServer } from '../support/server.js'
 
 const BATCHING = ['session 2025-03-26', 'message', 'sse', 'websocket 2025-03-26', 'stdio 2025-03-26'] as const
-const OTHERS = ['session 2025-06-18', 'session', 'stateless', 'websocket 2025-06-18', 'websocket', 'websocket 2026', 'stdio 2025-06-18', 'stdio', 'stdio 2026'] as const
+const OTHERS = [
+  'session 2025-06-18',
+  'session',
+  'stateless',
+  'websocket 2025-06-18',
+  'websocket',
+  'websocket 2026',
+  'stdio 2025-06-18',
+  'stdio',
+  'stdio 2026'
+] as const
 
 const count = callTool('count', {}, 8)('legacy')
 const ping = call('ping', {}, 7)('legacy')
@@ -17,18 +27,67 @@ const rows: Row[] = [
   served('C3', 'two good requests', batch(ping, call('tools/list', {}, 8)('legacy')), '[ok id 7, ok id 8]'),
   served('C3', 'a good request beside a broken one', batch('{"id":1}', ping), '[-32600 id 1, ok id 7]'),
   served('C3', 'a request beside a notification', batch(notification('notifications/initialized'), ping), '[ok id 7]'),
-  served('C3', 'two requests with the same id in one batch', batch(callTool('slow', { steps: 1 })('legacy'), ping), '[ok id 7, -32600 id 7]'),
-  served('C6', 'two requests with the same id, the first of which is answered at once', batch(ping, callTool('count', {}, 7)('legacy')), '[ok id 7, -32600 id 7]'),
-  served('C6', 'the same id as text and as a number', batch(ping, call('ping', {}, '7')('legacy')), '[ok id 7, ok id "7"]'),
+  served(
+    'C3',
+    'two requests with the same id in one batch',
+    batch(callTool('slow', { steps: 1 })('legacy'), ping),
+    '[ok id 7, -32600 id 7]'
+  ),
+  served(
+    'C6',
+    'two requests with the same id, the first of which is answered at once',
+    batch(ping, callTool('count', {}, 7)('legacy')),
+    '[ok id 7, -32600 id 7]'
+  ),
+  served(
+    'C6',
+    'the same id as text and as a number',
+    batch(ping, call('ping', {}, '7')('legacy')),
+    '[ok id 7, ok id "7"]'
+  ),
   silent('C4', 'notifications only', batch(notification('notifications/initialized'), notification('x'))),
-  silent('C4', 'responses only', batch('{"jsonrpc":"2.0","id":98,"result":{}}', '{"jsonrpc":"2.0","id":99,"result":{}}')),
+  silent(
+    'C4',
+    'responses only',
+    batch('{"jsonrpc":"2.0","id":98,"result":{}}', '{"jsonrpc":"2.0","id":99,"result":{}}')
+  ),
   served('C5', 'an initialize in a batch', batch(initialize(), ping), '[-32600 id 0, ok id 7]'),
-  { row: 'C5', title: 'an initialize in a batch opens no session', input: batch(initialize(), ping), expect: { 'mcp without a session': '400 -32600 id null' } },
-  { row: 'C7', title: '10,000 requests', input: batch(...new Array<string>(10_000).fill(count)), expect: refusedBy([...BATCHING, ...OTHERS], '400') },
-  { row: 'C7', title: '101 requests', input: batch(...new Array<string>(101).fill(count)), expect: refusedBy([...BATCHING, ...OTHERS], '400') },
-  { row: 'C8', title: 'a batch in a batch', input: batch(ping, batch(count)), expect: refusedBy([...BATCHING, ...OTHERS], '400') },
-  { row: 'C9', title: 'requests mixed with responses', input: batch(count, '{"jsonrpc":"2.0","id":9,"result":{}}'), expect: { ...refusedBy(BATCHING, '202'), ...REFUSED } },
-  served('C10', 'one item of the stateless era', batch(call('tools/call', { name: 'count', _meta: modernMeta() }, 8)('legacy'), ping), '[-32600 id 8, ok id 7]')
+  {
+    row: 'C5',
+    title: 'an initialize in a batch opens no session',
+    input: batch(initialize(), ping),
+    expect: { 'mcp without a session': '400 -32600 id null' }
+  },
+  {
+    row: 'C7',
+    title: '10,000 requests',
+    input: batch(...new Array<string>(10_000).fill(count)),
+    expect: refusedBy([...BATCHING, ...OTHERS], '400')
+  },
+  {
+    row: 'C7',
+    title: '101 requests',
+    input: batch(...new Array<string>(101).fill(count)),
+    expect: refusedBy([...BATCHING, ...OTHERS], '400')
+  },
+  {
+    row: 'C8',
+    title: 'a batch in a batch',
+    input: batch(ping, batch(count)),
+    expect: refusedBy([...BATCHING, ...OTHERS], '400')
+  },
+  {
+    row: 'C9',
+    title: 'requests mixed with responses',
+    input: batch(count, '{"jsonrpc":"2.0","id":9,"result":{}}'),
+    expect: { ...refusedBy(BATCHING, '202'), ...REFUSED }
+  },
+  served(
+    'C10',
+    'one item of the stateless era',
+    batch(call('tools/call', { name: 'count', _meta: modernMeta() }, 8)('legacy'), ping),
+    '[-32600 id 8, ok id 7]'
+  )
 ]
 
 t.test('batches are served where the revision has them and refused whole elsewhere', async t => {
@@ -44,7 +103,10 @@ t.test('batches are served where the revision has them and refused whole elsewhe
 
 /** Revisions with batches answer like this; the others refuse the whole. */
 function served (row: string, title: string, input: Input, answer: string): Row {
-  const answers = BATCHING.map(name => [name, isPost(name) ? `200 ${answer}` : name === 'sse' ? `202 ${answer}` : answer])
+  const answers = BATCHING.map(name => [
+    name,
+    isPost(name) ? `200 ${answer}` : name === 'sse' ? `202 ${answer}` : answer
+  ])
   return { row, title, input, expect: { ...Object.fromEntries(answers), ...REFUSED } }
 }
 

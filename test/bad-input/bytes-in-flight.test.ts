@@ -51,7 +51,10 @@ t.test('the calls of one client hold so many bytes and no more', async t => {
   })
 
   await t.test('a single call may be as large as the largest message', async t => {
-    t.equal(summariseReply(await post(server.port, '/message', callTool('echo', { text: 'x'.repeat(300 * KILO) })('legacy'))), '200 ok id 7')
+    t.equal(
+      summariseReply(await post(server.port, '/message', callTool('echo', { text: 'x'.repeat(300 * KILO) })('legacy'))),
+      '200 ok id 7'
+    )
     await rested(t, server)
   })
 })
@@ -64,14 +67,25 @@ t.test('the calls of all clients together have a limit, too, over any number of 
   await until(() => server.seen.hanging === 2, 'two calls')
 
   const large = { text: 'x'.repeat(30 * KILO) }
-  for (const reply of [await post(port, '/message', callTool('echo', large)('legacy')), await postModern(port, callTool('echo', large)('modern'))]) {
+  for (const reply of [
+    await post(port, '/message', callTool('echo', large)('legacy')),
+    await postModern(port, callTool('echo', large)('modern'))
+  ]) {
     t.strictSame([summariseReply(reply), reply.headers.get('retry-after')], ['503 -32603 id 7', '1'])
     t.match(reply.body, /maxAllBytesInFlight/)
   }
-  t.equal(summariseReply(await post(port, '/message', callTool('echo', { text: 'x' })('legacy'))), '200 ok id 7', 'small calls pass')
+  t.equal(
+    summariseReply(await post(port, '/message', callTool('echo', { text: 'x' })('legacy'))),
+    '200 ok id 7',
+    'small calls pass'
+  )
   for (const connection of connections) await connection.close()
   await rested(t, server)
-  t.equal(summariseReply(await post(port, '/message', callTool('echo', large)('legacy'))), '200 ok id 7', 'what is over is held no more')
+  t.equal(
+    summariseReply(await post(port, '/message', callTool('echo', large)('legacy'))),
+    '200 ok id 7',
+    'what is over is held no more'
+  )
 })
 
 t.test('bodies count that are not complete, and are let go with their connection', async t => {
@@ -85,7 +99,10 @@ t.test('bodies count that are not complete, and are let go with their connection
   t.strictSame([summariseReply(refused), refused.headers.get('retry-after')], ['503 -32603 id null', '1'])
   slow.destroy()
   await rested(t, server)
-  t.equal(summariseReply(await post(server.port, '/message', callTool('echo', { text: 'x'.repeat(150 * KILO) })('legacy'))), '200 ok id 7')
+  t.equal(
+    summariseReply(await post(server.port, '/message', callTool('echo', { text: 'x'.repeat(150 * KILO) })('legacy'))),
+    '200 ok id 7'
+  )
 })
 
 t.test('a body in very many tiny chunks is refused, and its connection closed', async t => {
@@ -95,7 +112,9 @@ t.test('a body in very many tiny chunks is refused, and its connection closed', 
   let received = ''
   socket.on('data', chunk => { received += chunk.toString() })
   socket.write(head)
-  for (let sent = 0; sent < 20 && !socket.destroyed; sent++) await new Promise(resolve => socket.write('1\r\nx\r\n'.repeat(10_000), resolve))
+  for (let sent = 0; sent < 20 && !socket.destroyed; sent++) {
+    await new Promise(resolve => socket.write('1\r\nx\r\n'.repeat(10_000), resolve))
+  }
   await until(() => socket.destroyed, 'the end of the connection')
   if (received !== '') t.match(received, /^HTTP\/1\.1 400 [^]*too many small chunks/)
   await rested(t, server)
@@ -106,7 +125,16 @@ t.test('a body in many small chunks of an encoder that writes as it goes is read
   const text = callTool('echo', { text: 'x'.repeat(50_000) })('legacy')
   const chunks = text.match(/[^]{1,5}/g) ?? []
   const body = chunks.map(chunk => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('')
-  t.equal(summariseReply(await exchange(server.port, request('POST', '/message', postHead(server.port, [['Transfer-Encoding', 'chunked']])), `${body}0\r\n\r\n`)), '200 ok id 7')
+  t.equal(
+    summariseReply(
+      await exchange(
+        server.port,
+        request('POST', '/message', postHead(server.port, [['Transfer-Encoding', 'chunked']])),
+        `${body}0\r\n\r\n`
+      )
+    ),
+    '200 ok id 7'
+  )
 })
 
 async function rested (t: Test, server: Server): Promise<void> {

@@ -19,16 +19,19 @@ t.test('a cancellation stops the call it names and no other', async t => {
   const server = await startServer(t)
 
   for (const [name, era, open] of CONNECTIONS) {
-    await t.test(`${name}: D13 and D14, a cancelled call stops and is not answered, however often it is cancelled`, async t => {
-      const connection = await open(server)
-      await connection.write(hang(era))
-      await started(server)
-      for (let times = 0; times < 3; times++) await connection.write(cancel(7))
-      await stopped(server)
-      t.strictSame(await probe(connection, era), [])
-      await connection.close()
-      await expectUnharmed(t, server)
-    })
+    await t.test(
+      `${name}: D13 and D14, a cancelled call stops and is not answered, however often it is cancelled`,
+      async t => {
+        const connection = await open(server)
+        await connection.write(hang(era))
+        await started(server)
+        for (let times = 0; times < 3; times++) await connection.write(cancel(7))
+        await stopped(server)
+        t.strictSame(await probe(connection, era), [])
+        await connection.close()
+        await expectUnharmed(t, server)
+      }
+    )
 
     await t.test(`${name}: D11, a client cannot cancel the call of another`, async t => {
       const [connection, other] = [await open(server), await open(server)]
@@ -81,7 +84,12 @@ t.test('a cancellation stops the call it names and no other', async t => {
   })
 
   await t.test('D10: a handshake cannot be cancelled', async t => {
-    const slowly = async ({ mcp }: FastifyInstance) => { mcp.use(async (_call, next) => { await takeTime(20); return await next() }) }
+    const slowly = async ({ mcp }: FastifyInstance) => {
+      mcp.use(async (_call, next) => {
+        await takeTime(20)
+        return await next()
+      })
+    }
     const other = await startServer(t, { plugins: [slowly] })
     for (const open of [socketConnection, stdioConnection, sseConnection]) {
       const connection = await open(other)
@@ -104,7 +112,11 @@ t.test('a cancellation stops the call it names and no other', async t => {
 /** Posts and cuts the connection as soon as the call has started. */
 function hangUp (server: Server, body: string, head: Array<[string, string]>): void {
   const { port, seen } = server
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...Object.fromEntries(head) }
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...Object.fromEntries(head)
+  }
   const request = httpRequest({ port, host: '127.0.0.1', path: '/mcp', method: 'POST', headers, agent: false })
   open++
   request.on('error', () => {}).on('close', () => { open-- }).end(body)

@@ -7,10 +7,26 @@ import { startServer, type Server } from '../support/server.js'
 import { socketConnection, sseConnection, stdioConnection, type Connection } from '../support/connections.js'
 
 const MEGA = 1024 * 1024
-const hello = (clientInfo: object, capabilities = {}): string => JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: NEWEST, capabilities, clientInfo } })
-const talkative = hello({ name: 'n'.repeat(MEGA), version: '1', title: 'T', description: 'd'.repeat(MEGA), icons: [{ src: `data:image/png;base64,${'A'.repeat(MEGA)}` }] })
+const hello = (clientInfo: object, capabilities = {}): string =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: NEWEST, capabilities, clientInfo }
+  })
+const talkative = hello({
+  name: 'n'.repeat(MEGA),
+  version: '1',
+  title: 'T',
+  description: 'd'.repeat(MEGA),
+  icons: [{ src: `data:image/png;base64,${'A'.repeat(MEGA)}` }]
+})
 
-const CONNECTIONS: Array<[name: string, open: (server: Server) => Promise<Connection>]> = [['sse', sseConnection], ['websocket', socketConnection], ['stdio', stdioConnection]]
+const CONNECTIONS: Array<[name: string, open: (server: Server) => Promise<Connection>]> = [
+  ['sse', sseConnection],
+  ['websocket', socketConnection],
+  ['stdio', stdioConnection]
+]
 
 t.test('of a client the gateway keeps only the name, version and title, cut to a length', async t => {
   const server = await startServer(t)
@@ -39,7 +55,15 @@ t.test('capabilities with too many values are refused like those of too many cha
   const status = async (capabilities: object) => (await post(port, '/mcp', hello({}, capabilities))).body.slice(0, 200)
   t.match(await status({ experimental: { x: new Array(2_000).fill({}) } }), /-32602.*1024 values/)
   t.match(await status({ experimental: { x: 'x'.repeat(66_000) } }), /-32602.*65536 characters/)
-  t.match(await status({ roots: { listChanged: true }, sampling: {}, elicitation: {}, experimental: { x: new Array(500).fill({}) } }), /"result"/)
+  t.match(
+    await status({
+      roots: { listChanged: true },
+      sampling: {},
+      elicitation: {},
+      experimental: { x: new Array(500).fill({}) }
+    }),
+    /"result"/
+  )
 })
 
 t.test('no error repeats more of a message than helps to understand it', async t => {
@@ -54,8 +78,14 @@ t.test('no error repeats more of a message than helps to understand it', async t
     'a subscription to an unknown resource': call('resources/subscribe', { uri: `test://${long}` }),
     'an unknown prompt': call('prompts/get', { name: long }),
     'a prompt without its argument': call('prompts/get', { name: 'introduce', arguments: { [long]: 'x' } }),
-    'an unknown argument of a completion': call('completion/complete', { ref: { type: 'ref/prompt', name: 'introduce' }, argument: { name: long, value: '' } }),
-    'a completion of something unknown': call('completion/complete', { ref: { type: 'ref/resource', uri: long }, argument: { name: 'a', value: '' } }),
+    'an unknown argument of a completion': call('completion/complete', {
+      ref: { type: 'ref/prompt', name: 'introduce' },
+      argument: { name: long, value: '' }
+    }),
+    'a completion of something unknown': call('completion/complete', {
+      ref: { type: 'ref/resource', uri: long },
+      argument: { name: 'a', value: '' }
+    }),
     'a cursor': call('tools/list', { cursor: long }),
     'a log level': call('logging/setLevel', { level: long }),
     'a time zone': callTool('get_current_time', { timeZone: long }),

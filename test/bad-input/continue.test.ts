@@ -16,9 +16,24 @@ t.test('E30: a client that asks before it sends its body is refused before it se
   const refused: Array<[what: string, status: number, target: string, head: Head]> = [
     ['a body that is too large', 413, '/message', postHead(server.port, [EXPECT, length(100_000_000)])],
     ['the same at /mcp', 413, '/mcp', postHead(server.port, [EXPECT, length(100_000_000)])],
-    ['a Host that is not served', 403, '/message', [['Host', 'evil.example'], ['Content-Type', 'application/json'], EXPECT, length(100)]],
-    ['an Origin that is not allowed', 403, '/message', postHead(server.port, [['Origin', 'https://evil.example'], EXPECT, length(100)])],
-    ['a type that is not JSON', 415, '/message', [['Host', 'localhost'], ['Content-Type', 'text/plain'], EXPECT, length(100)]],
+    [
+      'a Host that is not served',
+      403,
+      '/message',
+      [['Host', 'evil.example'], ['Content-Type', 'application/json'], EXPECT, length(100)]
+    ],
+    [
+      'an Origin that is not allowed',
+      403,
+      '/message',
+      postHead(server.port, [['Origin', 'https://evil.example'], EXPECT, length(100)])
+    ],
+    [
+      'a type that is not JSON',
+      415,
+      '/message',
+      [['Host', 'localhost'], ['Content-Type', 'text/plain'], EXPECT, length(100)]
+    ],
     ['a path where nothing is', 404, '/nothing', postHead(server.port, [EXPECT, length(100)])],
     ['a method that is not served', 405, '/health', postHead(server.port, [EXPECT, length(100)])],
     ['another expectation', 417, '/message', postHead(server.port, [['Expect', 'miracles'], length(100)])]
@@ -36,7 +51,9 @@ t.test('E30: a client that asks before it sends its body is refused before it se
 
 t.test('E30: so is one without a credential', async t => {
   const key = 'a-secret-of-many-letters'
-  const server = await startServer(t, { apiKeys: [{ name: 'ada', hash: `sha256:${createHash('sha256').update(key).digest('hex')}`, scopes: ['mcp'] }] })
+  const server = await startServer(t, {
+    apiKeys: [{ name: 'ada', hash: `sha256:${createHash('sha256').update(key).digest('hex')}`, scopes: ['mcp'] }]
+  })
   await begins(t, server, [], 401)
   await begins(t, server, [['Authorization', `Bearer ${key}`]], 100)
 })
@@ -56,7 +73,10 @@ t.test('E30: a client that may send its body gets 100 Continue once, and an answ
 })
 
 async function begins (t: Test, server: Server, head: Head, status: number): Promise<void> {
-  const client = talk(server, request('POST', '/message', postHead(server.port, [...head, EXPECT, length(body.length)])))
+  const client = talk(
+    server,
+    request('POST', '/message', postHead(server.port, [...head, EXPECT, length(body.length)]))
+  )
   await until(() => client.received().includes('\r\n\r\n'), 'a reply')
   t.match(client.received(), new RegExp(`^HTTP/1\\.1 ${status} `))
   client.socket.destroy()

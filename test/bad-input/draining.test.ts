@@ -9,7 +9,11 @@ import { summarise } from '../support/summary.js'
 import { socketConnection, stdioConnection } from '../support/connections.js'
 
 const list = call('tools/list')
-const get = (port: number, target: string) => request('GET', target, [['Host', `127.0.0.1:${port}`], ['Accept', 'text/event-stream']])
+const get = (port: number, target: string) =>
+  request('GET', target, [
+    ['Host', `127.0.0.1:${port}`],
+    ['Accept', 'text/event-stream']
+  ])
 
 /** Every request and connection that a client may begin with. */
 const BEGINNINGS: Record<string, (port: number) => Buffer> = {

@@ -9,7 +9,16 @@ import { summarise, summariseReply } from '../support/summary.js'
 import { sseConnection } from '../support/connections.js'
 
 const ping = call('ping')('legacy')
-const STRANGERS = ['x', '', '__proto__', 'constructor', 'toString', '%00', 'x'.repeat(5_000), encodeURIComponent('../../x')]
+const STRANGERS = [
+  'x',
+  '',
+  '__proto__',
+  'constructor',
+  'toString',
+  '%00',
+  'x'.repeat(5_000),
+  encodeURIComponent('../../x')
+]
 
 t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
   const server = await startServer(t)
@@ -17,7 +26,9 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
 
   await t.test('H2: an unknown session, even though there is only one', async t => {
     const connection = await sseConnection(server)
-    for (const id of STRANGERS) t.equal((await post(port, `/message?sessionId=${id}`, ping)).status, 404, id.slice(0, 40))
+    for (const id of STRANGERS) {
+      t.equal((await post(port, `/message?sessionId=${id}`, ping)).status, 404, id.slice(0, 40))
+    }
     await connection.write(ping)
     t.equal(summarise(await connection.inbox.next()), 'ok id 7', 'it heard nothing but its own answer')
     await connection.close()
@@ -37,7 +48,9 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
   await t.test('H7: a page of another site opens no stream and posts to none', async t => {
     const connection = await sseConnection(server)
     const evil: Head = [['Host', 'localhost'], ['Origin', 'http://evil.com']]
-    for (const target of ['/sse', '/mcp/sse', '/mcp']) t.equal(await statusOf(port, request('GET', target, [...evil, ['Accept', 'text/event-stream']])), 403, target)
+    for (const target of ['/sse', '/mcp/sse', '/mcp']) {
+      t.equal(await statusOf(port, request('GET', target, [...evil, ['Accept', 'text/event-stream']])), 403, target)
+    }
     t.equal((await post(port, '/message', ping, [['Origin', 'http://evil.com']])).status, 403)
     await connection.close()
     await expectUnharmed(t, server)
@@ -58,30 +71,42 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
     await expectUnharmed(t, server)
   })
 
-  await t.test('H6: a body that is not JSON is refused in the HTTP reply, and nothing is sent on the stream', async t => {
-    const connection = await sseConnection(server)
-    t.equal(await connection.write('{'), '400 -32700 id null')
-    t.equal(await connection.write(initialize()), '202')
-    t.equal(summarise(await connection.inbox.next()), 'ok id 0')
-    await connection.close()
-    await expectUnharmed(t, server)
-  })
+  await t.test(
+    'H6: a body that is not JSON is refused in the HTTP reply, and nothing is sent on the stream',
+    async t => {
+      const connection = await sseConnection(server)
+      t.equal(await connection.write('{'), '400 -32700 id null')
+      t.equal(await connection.write(initialize()), '202')
+      t.equal(summarise(await connection.inbox.next()), 'ok id 0')
+      await connection.close()
+      await expectUnharmed(t, server)
+    }
+  )
 
   for (const [target, hundreds] of [['/sse', 10], ['/mcp/sse', 3]] as const) {
-    await t.test(`H8: ${hundreds}00 streams of GET ${target}, opened and cut at once, leave nothing behind`, async t => {
-      const cut = async () => await new Promise<void>(resolve => {
-        const socket = connect({ port, host: '127.0.0.1' })
-        socket.on('error', () => {}).on('close', () => resolve())
-        socket.write(request('GET', target, [['Host', 'localhost']]), () => socket.destroy())
-      })
-      for (let round = 0; round < hundreds; round++) await Promise.all(Array.from({ length: 100 }, cut))
-      await expectUnharmed(t, server)
-    })
+    await t.test(
+      `H8: ${hundreds}00 streams of GET ${target}, opened and cut at once, leave nothing behind`,
+      async t => {
+        const cut = async () =>
+          await new Promise<void>(resolve => {
+            const socket = connect({ port, host: '127.0.0.1' })
+            socket.on('error', () => {}).on('close', () => resolve())
+            socket.write(request('GET', target, [['Host', 'localhost']]), () => socket.destroy())
+          })
+        for (let round = 0; round < hundreds; round++) await Promise.all(Array.from({ length: 100 }, cut))
+        await expectUnharmed(t, server)
+      }
+    )
   }
 
   await t.test('a plain message with an unknown version', async t => {
-    for (const version of ['banana', '__proto__', '']) t.equal((await post(port, '/message', ping, [['MCP-Protocol-Version', version]])).status, 400, version)
-    t.match((await post(port, '/message', ping, [['MCP-Protocol-Version', '2023-01-01']])).body, /MCP-Protocol-Version 2023-01-01 is not known; this server speaks 2026-07-28, 2025-11-25, .*2024-11-05/)
+    for (const version of ['banana', '__proto__', '']) {
+      t.equal((await post(port, '/message', ping, [['MCP-Protocol-Version', version]])).status, 400, version)
+    }
+    t.match(
+      (await post(port, '/message', ping, [['MCP-Protocol-Version', '2023-01-01']])).body,
+      /MCP-Protocol-Version 2023-01-01 is not known; this server speaks 2026-07-28, 2025-11-25, .*2024-11-05/
+    )
     t.equal(summariseReply(await post(port, '/message', ping, [['MCP-Protocol-Version', '2025-06-18']])), '200 ok id 7')
     await expectUnharmed(t, server)
   })

@@ -27,7 +27,12 @@ t.test('ids keep requests apart that are under way at once', async t => {
     await t.test(`${name}: B11, 1 and "1" and 0 and "" are four calls`, async t => {
       const connection = await open(server)
       for (const id of [1, '1', 0, '']) await connection.write(slow(id)(era))
-      const received = [await nextSummary(connection), await nextSummary(connection), await nextSummary(connection), await nextSummary(connection)]
+      const received = [
+        await nextSummary(connection),
+        await nextSummary(connection),
+        await nextSummary(connection),
+        await nextSummary(connection)
+      ]
       t.strictSame(received.sort(), ['ok id ""', 'ok id "1"', 'ok id 0', 'ok id 1'])
       await connection.close()
       await expectUnharmed(t, server)
@@ -106,7 +111,10 @@ t.test('answers that are wrong or not waited for do no harm', async t => {
     await inFlight(server)
     t.equal((await send(answer(1, 'Ada'))).status, 202)
     t.equal((await send(answer(1, 'Eve'))).status, 202)
-    t.match(messagesOf((await asked).body), [{ id: 1, method: 'elicitation/create' }, { id: 7, result: { content: [{ text: 'Hello, Ada!' }] } }])
+    t.match(messagesOf((await asked).body), [
+      { id: 1, method: 'elicitation/create' },
+      { id: 7, result: { content: [{ text: 'Hello, Ada!' }] } }
+    ])
     t.equal((await send(call('ping')('legacy'))).status, 200)
     await endSession(server.port, id)
     await expectUnharmed(t, server)

@@ -53,20 +53,32 @@ t.test('the parts of an incomplete message take at most twice the largest messag
       return async () => { connection.raw('\n') }
     })
     await connection.write(initialize())
-    t.strictSame([summarise(await connection.inbox.next()), summarise(await connection.inbox.next())], ['-32600 id null', 'ok id 0'])
+    t.strictSame(
+      [summarise(await connection.inbox.next()), summarise(await connection.inbox.next())],
+      ['-32600 id null', 'ok id 0']
+    )
     await connection.close()
     await expectUnharmed(t, server)
   })
 
   await t.test('the parts of a frame, and the frames of a message', async t => {
     const socket = await openSocket(server.port)
-    const { maxBufferedChunks = Infinity, maxFragments = Infinity } = server.app.websocketServer.options as { maxBufferedChunks?: number, maxFragments?: number }
-    t.ok(maxBufferedChunks <= 8_192 && maxFragments <= 256, `at most ${maxBufferedChunks} parts and ${maxFragments} frames`)
+    const { maxBufferedChunks = Infinity, maxFragments = Infinity } = server.app.websocketServer.options as {
+      maxBufferedChunks?: number
+      maxFragments?: number
+    }
+    t.ok(
+      maxBufferedChunks <= 8_192 && maxFragments <= 256,
+      `at most ${maxBufferedChunks} parts and ${maxFragments} frames`
+    )
     await socket.close()
   })
 })
 
-/** Compares what is in memory before and while something waits. Buffers are swept beside the program, so it may take some rounds until all are counted. */
+/**
+ * Compares what is in memory before and while something waits. Buffers are swept beside the program, so it may take
+ * some rounds until all are counted.
+ */
 async function holds (t: Test, begin: () => Promise<() => Promise<void>>): Promise<void> {
   const before = Math.min(await used(), await used())
   const end = await begin()

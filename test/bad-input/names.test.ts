@@ -14,13 +14,28 @@ const some = (answer: string): Expected => only(answered(answer), ...WAYS)
 const unknown: Row[] = NAMES.flatMap(name => [
   { row: 'D18', title: `a tool called ${name}`, input: callTool(name), expect: some('-32602 id 7') },
   { row: 'D28', title: `a prompt called ${name}`, input: call('prompts/get', { name }), expect: some('-32602 id 7') },
-  { row: 'B19', title: `a method called ${name}`, input: call(name), expect: { session: '200 -32601 id 7', stateless: '404 -32601 id 7', websocket: '-32601 id 7' } }
+  {
+    row: 'B19',
+    title: `a method called ${name}`,
+    input: call(name),
+    expect: { session: '200 -32601 id 7', stateless: '404 -32601 id 7', websocket: '-32601 id 7' }
+  }
 ])
 
 const known: Row[] = NAMES.flatMap(name => [
   { row: 'D18', title: `a tool that is called ${name}`, input: callTool(name), expect: some('ok id 7') },
-  { row: 'D28', title: `a prompt that is called ${name}`, input: call('prompts/get', { name, arguments: {} }), expect: some('ok id 7') },
-  { row: 'D20', title: `a resource that is called ${name}`, input: call('resources/read', { uri: `names://${name}` }), expect: some('ok id 7') },
+  {
+    row: 'D28',
+    title: `a prompt that is called ${name}`,
+    input: call('prompts/get', { name, arguments: {} }),
+    expect: some('ok id 7')
+  },
+  {
+    row: 'D20',
+    title: `a resource that is called ${name}`,
+    input: call('resources/read', { uri: `names://${name}` }),
+    expect: some('ok id 7')
+  },
   { row: 'B19', title: `a method that is called ${name}`, input: call(name), expect: some('ok id 7') }
 ])
 
@@ -40,9 +55,22 @@ t.test('names that every object has are names like others', async t => {
     const id = await openSession(port, initialize())
     for (const name of NAMES) {
       for (const header of ['Mcp-Session-Id', 'X-Session-ID']) {
-        t.equal((await post(port, '/mcp', call('tools/list')('legacy'), [[header, name]])).status, 404, `${header}: ${name}`)
+        t.equal(
+          (await post(port, '/mcp', call('tools/list')('legacy'), [[header, name]])).status,
+          404,
+          `${header}: ${name}`
+        )
       }
-      t.equal(summariseReply(await post(port, '/mcp', call('tools/list')('legacy'), [['Mcp-Session-Id', id], [name, name]])), '200 ok id 7', `a header called ${name}`)
+      t.equal(
+        summariseReply(
+          await post(port, '/mcp', call('tools/list')('legacy'), [
+            ['Mcp-Session-Id', id],
+            [name, name]
+          ])
+        ),
+        '200 ok id 7',
+        `a header called ${name}`
+      )
     }
     await endSession(port, id)
     await expectUnharmed(t, server)

@@ -39,8 +39,17 @@ t.test('a request with two mistakes is refused for the one that is checked first
 
 function pair (first: keyof typeof FAULTS, second: keyof typeof FAULTS, expect: string): HttpRow {
   const faults: Array<{ head?: Head, method?: string, body?: string }> = [FAULTS[second], FAULTS[first]]
-  const head = new Map<string, string>([['Host', 'localhost'], ['Content-Type', 'application/json'], ...faults.flatMap(fault => fault.head ?? [])])
+  const head = new Map<string, string>([
+    ['Host', 'localhost'],
+    ['Content-Type', 'application/json'],
+    ...faults.flatMap(fault => fault.head ?? [])
+  ])
   const method = faults.find(fault => fault.method !== undefined)?.method ?? 'POST'
   const body = faults.find(fault => fault.body !== undefined)?.body ?? '{"jsonrpc":"2.0","id":7,"method":"tools/list"}'
-  return { row: 'O20', title: `${first} before ${second}`, send: () => [request(method, '/mcp', [...head], body)], expect }
+  return {
+    row: 'O20',
+    title: `${first} before ${second}`,
+    send: () => [request(method, '/mcp', [...head], body)],
+    expect
+  }
 }

@@ -10,13 +10,24 @@ import { summariseReply } from '../support/summary.js'
 const list = call('tools/list')('legacy')
 const session = (id: string): [string, string] => ['Mcp-Session-Id', id]
 const version = (value: string): [string, string] => ['MCP-Protocol-Version', value]
-const STRANGERS = ['x', '', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'x'.repeat(5_000), '../../etc/passwd', 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA']
+const STRANGERS = [
+  'x',
+  '',
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'x'.repeat(5_000),
+  '../../etc/passwd',
+  'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
+]
 
 t.test('a session is found by its exact id alone', async t => {
   const server = await startServer(t)
   const { port, app } = server
   const send = async (head: Head, body = list) => (await post(port, '/mcp', body, head)).status
-  const visit = async (method: string, head: Head) => await statusOf(port, request(method, '/mcp', [['Host', 'localhost'], ['Accept', 'text/event-stream'], ...head]))
+  const visit = async (method: string, head: Head) =>
+    await statusOf(port, request(method, '/mcp', [['Host', 'localhost'], ['Accept', 'text/event-stream'], ...head]))
 
   await t.test('F1: no session id after initialize, though there is only one session', async t => {
     const id = await openSession(port, initialize())
@@ -84,11 +95,20 @@ t.test('a session is found by its exact id alone', async t => {
     const id = await openSession(port, initialize())
     const received: string[][] = []
     const streams = []
-    for (let index = 0; index < 6; index++) streams.push(await openEvents(port, '/mcp', { 'mcp-session-id': id }, data => { if (data !== '') (received[index] ??= []).push(data) }))
+    for (let index = 0; index < 6; index++) {
+      streams.push(
+        await openEvents(port, '/mcp', { 'mcp-session-id': id }, data => {
+          if (data !== '') (received[index] ??= []).push(data)
+        })
+      )
+    }
     t.strictSame(streams.map(({ status }) => status), [200, 200, 200, 200, 200, 200])
     await until(() => app.mcp.connections.replies.size === 4, 'the end of the oldest two')
     app.mcp.tools.remove('refuse')
-    await until(() => received[5]?.some(data => data.includes('notifications/tools/list_changed')) === true, 'a notification on the newest stream')
+    await until(
+      () => received[5]?.some(data => data.includes('notifications/tools/list_changed')) === true,
+      'a notification on the newest stream'
+    )
     t.strictSame(Object.keys(received), ['5'])
     for (const stream of streams.reverse()) await stream.close()
     await until(() => app.mcp.connections.replies.size === 0, 'the end of all streams')
@@ -98,7 +118,18 @@ t.test('a session is found by its exact id alone', async t => {
 
   await t.test('a Last-Event-ID that was never sent', async t => {
     const id = await openSession(port, initialize())
-    for (const value of ['banana', '', '0-99999', '9-0', '-1-0', '0--1', '__proto__', '0-1e3', '0-9007199254740993', '1'.repeat(4_000)]) {
+    for (const value of [
+      'banana',
+      '',
+      '0-99999',
+      '9-0',
+      '-1-0',
+      '0--1',
+      '__proto__',
+      '0-1e3',
+      '0-9007199254740993',
+      '1'.repeat(4_000)
+    ]) {
       t.match(await visit('GET', [session(id), ['Last-Event-ID', value]]), /^4/, value.slice(0, 40))
     }
     t.equal(await send([session(id)]), 200)
@@ -117,10 +148,19 @@ t.test('a session is found by its exact id alone', async t => {
 
   await t.test('G16 and G17: the stateless era knows no sessions', async t => {
     const body = call('tools/list')('modern')
-    const { status, headers } = await post(port, '/mcp', body, [version(MODERN), ['Mcp-Method', 'tools/list'], session('x'), ['X-Session-ID', 'y'], ['Last-Event-ID', '0-1']])
+    const { status, headers } = await post(port, '/mcp', body, [
+      version(MODERN),
+      ['Mcp-Method', 'tools/list'],
+      session('x'),
+      ['X-Session-ID', 'y'],
+      ['Last-Event-ID', '0-1']
+    ])
     t.strictSame([status, headers.has('mcp-session-id'), headers.has('x-session-id')], [200, false, false])
     for (const method of ['GET', 'DELETE']) {
-      const reply = await exchange(port, request(method, '/mcp', [['Host', 'localhost'], ['Accept', 'text/event-stream'], version(MODERN)]))
+      const reply = await exchange(
+        port,
+        request(method, '/mcp', [['Host', 'localhost'], ['Accept', 'text/event-stream'], version(MODERN)])
+      )
       t.strictSame([reply.status, reply.headers.get('allow')], [405, 'POST'])
     }
     t.equal(app.mcp.sessions.size, 0)

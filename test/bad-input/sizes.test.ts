@@ -72,7 +72,11 @@ t.test('nothing larger than the limit is accepted', async t => {
   })
 
   await t.test('A26: a body declared huge is refused before it is sent', async t => {
-    for (const [target, length] of [['/mcp', '10000000000'], ['/message', '10000000000'], ['/message', '9007199254740992']] as const) {
+    for (const [target, length] of [
+      ['/mcp', '10000000000'],
+      ['/message', '10000000000'],
+      ['/message', '9007199254740992']
+    ] as const) {
       const head = request('POST', target, postHead(port, [['Content-Length', length]]))
       t.equal((await exchange(port, head, '{"jsonr')).status, 413, `${target} ${length}`)
     }

@@ -13,7 +13,8 @@ const LIMIT_MS = 100
 const many = (text: string) => text.repeat(Math.ceil(N / text.length)).slice(0, N)
 const uri = (value: string) => call('resources/read', { uri: value })
 /** Keys that look like numbers have a predictable hash: these share all its low bits. */
-const colliding = (count: number, step: number) => `{"jsonrpc":"2.0","id":7,"method":"ping","params":{${Array.from({ length: count }, (_, index) => `"${index * step}":1`).join(',')}}}`
+const colliding = (count: number, step: number) =>
+  `{"jsonrpc":"2.0","id":7,"method":"ping","params":{${Array.from({ length: count }, (_, index) => `"${index * step}":1`).join(',')}}}`
 const objects = (depth: number) => nested(depth, '{"a":', '}').replace(':}', ':{}}')
 
 const INPUTS: Record<string, Input> = {
@@ -42,14 +43,28 @@ const INPUTS: Record<string, Input> = {
   'a URI of braces': uri(many('{')),
   'a URI of equals signs and ampersands': uri(`test://query?${many('=&')}`),
   'a long prompt name': call('prompts/get', { name: many('(a+)+') }),
-  'a long completion': call('completion/complete', { ref: { type: 'ref/resource', uri: many('{a}') }, argument: { name: 'a', value: many('a') } })
+  'a long completion': call('completion/complete', {
+    ref: { type: 'ref/resource', uri: many('{a}') },
+    argument: { name: 'a', value: many('a') }
+  })
 }
-const TEMPLATES = ['test://a/{x}', 'test://a/{+x}', 'test://a/{x,y,z}', 'test://a{/x*}', 'test://a{?x,y*}', 'test://a/{+x}/b/{+y}/c', 'test://a/{x}{y}{z}', 'test://a{.x}{;y}{&z}{#w}']
+const TEMPLATES = [
+  'test://a/{x}',
+  'test://a/{+x}',
+  'test://a/{x,y,z}',
+  'test://a{/x*}',
+  'test://a{?x,y*}',
+  'test://a/{+x}/b/{+y}/c',
+  'test://a/{x}{y}{z}',
+  'test://a{.x}{;y}{&z}{#w}'
+]
 const TAILS = ['/', ',', 'x', '%', '%2F', '=', '&', '.', '/b/', 'x,', '?x=', '&y=']
 
 t.test('evil input is dealt with quickly', async t => {
   const server = await startServer(t)
-  for (const template of TEMPLATES) server.app.mcp.resources.add(resource({ uri: template.replace('://a', '://item'), name: template, read: () => '' }))
+  for (const template of TEMPLATES) {
+    server.app.mcp.resources.add(resource({ uri: template.replace('://a', '://item'), name: template, read: () => '' }))
+  }
 
   for (const [title, input] of Object.entries(INPUTS)) {
     await t.test(title, async t => {
@@ -59,10 +74,28 @@ t.test('evil input is dealt with quickly', async t => {
     })
   }
 
-  for (const name of ['Content-Type', 'Accept', 'Origin', 'Mcp-Session-Id', 'Last-Event-ID', 'Mcp-Name', 'MCP-Protocol-Version', 'Sec-WebSocket-Protocol']) {
+  for (const name of [
+    'Content-Type',
+    'Accept',
+    'Origin',
+    'Mcp-Session-Id',
+    'Last-Event-ID',
+    'Mcp-Name',
+    'MCP-Protocol-Version',
+    'Sec-WebSocket-Protocol'
+  ]) {
     await t.test(`a ${name} header of 14 KB`, async t => {
       for (const part of [' ', ',', ';', '/', '=?base64?', 'a;q=0,']) {
-        const bytes = request('POST', '/mcp', [['Host', 'localhost'], ['Content-Type', 'application/json'], [name, `x${part.repeat(14_000 / part.length)}x`]], '{}')
+        const bytes = request(
+          'POST',
+          '/mcp',
+          [
+            ['Host', 'localhost'],
+            ['Content-Type', 'application/json'],
+            [name, `x${part.repeat(14_000 / part.length)}x`]
+          ],
+          '{}'
+        )
         const ms = await quickest(async () => await exchange(server.port, bytes))
         t.ok(ms < LIMIT_MS, `${JSON.stringify(part)}: ${ms.toFixed(1)} ms`)
       }
@@ -96,6 +129,11 @@ async function quickest (run: () => Promise<unknown>): Promise<number> {
 /** Reads and answers a message as a transport would. */
 async function answer ({ app }: Server, text: string | Uint8Array): Promise<string> {
   return await new Promise(resolve => {
-    app.mcp.dispatcher.receive(decode(Buffer.from(text)), new Peer({ revision: newestStateful }), { streams: false, respond: resolve, emit: () => {}, end: () => resolve('') })
+    app.mcp.dispatcher.receive(decode(Buffer.from(text)), new Peer({ revision: newestStateful }), {
+      streams: false,
+      respond: resolve,
+      emit: () => {},
+      end: () => resolve('')
+    })
   })
 }

@@ -9,11 +9,19 @@ import { summarise } from '../support/summary.js'
 import { readLines } from '../support/connections.js'
 
 const LIMIT = 4 * 1024 * 1024
-/** Node collects the buffers it has read from a pipe only when there are this many of them; memory.test.ts measures what is kept. */
+/**
+ * Node collects the buffers it has read from a pipe only when there are this many of them; memory.test.ts measures what
+ * is kept.
+ */
 const GARBAGE = 64 * 1024 * 1024
 const ping = (id: unknown) => `${call('ping', {}, id)('legacy')}\n`
 
-interface Child { process: ChildProcessWithoutNullStreams, inbox: Inbox<unknown>, stderr: () => string, exit: Promise<unknown> }
+interface Child {
+  process: ChildProcessWithoutNullStreams
+  inbox: Inbox<unknown>
+  stderr: () => string
+  exit: Promise<unknown>
+}
 
 t.test('the command survives what is written to it', async t => {
   // A process takes longest to start.
@@ -26,11 +34,20 @@ t.test('the command survives what is written to it', async t => {
       process.stdin.write(Buffer.from([byte]))
       await new Promise(resolve => setImmediate(resolve))
     }
-    t.match(await inbox.next(), { id: 7, result: { isError: true, content: [{ text: /Höhle😀/ }] } }, 'a byte at a time')
+    t.match(
+      await inbox.next(),
+      { id: 7, result: { isError: true, content: [{ text: /Höhle😀/ }] } },
+      'a byte at a time'
+    )
     process.stdin.write(`${ping(1).trim()}\r\n`)
     t.equal(summarise(await inbox.next()), 'ok id 1', 'CR and LF')
     process.stdin.write(`Content-Length: 40\r\n\r\n${ping(2)}\0\n${ping(3).trim()}\r${ping(4)}`)
-    const received = [await nextSummary(inbox), await nextSummary(inbox), await nextSummary(inbox), await nextSummary(inbox)]
+    const received = [
+      await nextSummary(inbox),
+      await nextSummary(inbox),
+      await nextSummary(inbox),
+      await nextSummary(inbox)
+    ]
     t.strictSame(received.sort(), ['-32700 id null', '-32700 id null', '-32700 id null', 'ok id 2'])
     process.stdin.write(Array.from({ length: 1_000 }, (_, id) => ping(id)).join(''))
     for (let id = 0; id < 1_000; id++) await inbox.next()
@@ -71,7 +88,11 @@ t.test('the command survives what is written to it', async t => {
     const { process, inbox, exit } = launch(t)
     process.stderr.destroy()
     process.stdin.write(`${initialize()}\nnot JSON\n${ping(1)}`)
-    t.strictSame([summarise(await inbox.next(60_000)), await nextSummary(inbox), await nextSummary(inbox)].sort(), ['-32700 id null', 'ok id 0', 'ok id 1'])
+    t.strictSame([summarise(await inbox.next(60_000)), await nextSummary(inbox), await nextSummary(inbox)].sort(), [
+      '-32700 id null',
+      'ok id 0',
+      'ok id 1'
+    ])
     process.stdin.end(ping(2))
     t.equal(await nextSummary(inbox), 'ok id 2')
     t.strictSame(await inTime(exit, 'the end of the process', 60_000), [0, null])

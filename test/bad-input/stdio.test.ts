@@ -9,21 +9,111 @@ const ECHO = 'añ€😀'
 const echo = Buffer.from(callTool('echo', { text: ECHO })('legacy'))
 const ping = call('ping')('legacy')
 
-interface LineRow { row: string, title: string, write: (connection: StdioConnection) => void | Promise<void>, expect: string[] }
+interface LineRow {
+  row: string
+  title: string
+  write: (connection: StdioConnection) => void | Promise<void>
+  expect: string[]
+}
 
 const rows: LineRow[] = [
-  { row: 'J1', title: 'half a line, and the rest later', write: async connection => { await inParts(connection, [20, 21, echo.length - 1]) }, expect: ['ok id 7'] },
-  { row: 'J2', title: 'one byte per write', write: async connection => { await inParts(connection, [...echo.keys()]) }, expect: ['ok id 7'] },
-  { row: 'J3', title: 'characters split over writes', write: async connection => { await inParts(connection, insideCharacters(echo)) }, expect: ['ok id 7'] },
-  { row: 'J4', title: 'lines that end in CR and LF', write: connection => { connection.raw(`${ping}\r\n\r\n${call('ping', {}, 8)('legacy')}\r\n`) }, expect: ['ok id 7', 'ok id 8'] },
-  { row: 'J5', title: 'a lone CR inside a line', write: connection => { connection.raw(`${ping}\r${ping}\n`) }, expect: ['-32700 id null'] },
-  { row: 'J5', title: 'a CR where JSON allows a blank', write: connection => { connection.raw('{\r"jsonrpc":"2.0","id":7,"method":"ping"}\n') }, expect: ['ok id 7'] },
-  { row: 'J7', title: 'lines that are not JSON', write: connection => { connection.raw('hello\n<xml/>\n{\n') }, expect: ['-32700 id null', '-32700 id null', '-32700 id null'] },
-  { row: 'J8', title: 'a line of NUL', write: connection => { connection.raw('\0\0\0\n\0\n') }, expect: ['-32700 id null', '-32700 id null'] },
-  { row: 'J9', title: 'the headers of the Language Server Protocol', write: connection => { connection.raw(`Content-Length: ${ping.length}\r\n\r\n${ping}\n`) }, expect: ['-32700 id null', 'ok id 7'] },
-  { row: 'J7', title: 'a good line after bytes that are not UTF-8', write: connection => { connection.raw(Buffer.from([0xff, 10])); connection.raw(`${ping}\n`) }, expect: ['-32700 id null', 'ok id 7'] },
-  { row: 'J7', title: 'a message spread over lines', write: connection => { connection.raw(JSON.stringify(JSON.parse(ping), undefined, 2) + '\n') }, expect: new Array<string>(6).fill('-32700 id null') },
-  { row: 'J4', title: 'other characters that end lines elsewhere', write: connection => { connection.raw(callTool('echo', { text: 'a\u2028b\u2029c\u0085d' })('legacy') + '\n') }, expect: ['ok id 7'] }
+  {
+    row: 'J1',
+    title: 'half a line, and the rest later',
+    write: async connection => {
+      await inParts(connection, [20, 21, echo.length - 1])
+    },
+    expect: ['ok id 7']
+  },
+  {
+    row: 'J2',
+    title: 'one byte per write',
+    write: async connection => {
+      await inParts(connection, [...echo.keys()])
+    },
+    expect: ['ok id 7']
+  },
+  {
+    row: 'J3',
+    title: 'characters split over writes',
+    write: async connection => {
+      await inParts(connection, insideCharacters(echo))
+    },
+    expect: ['ok id 7']
+  },
+  {
+    row: 'J4',
+    title: 'lines that end in CR and LF',
+    write: connection => {
+      connection.raw(`${ping}\r\n\r\n${call('ping', {}, 8)('legacy')}\r\n`)
+    },
+    expect: ['ok id 7', 'ok id 8']
+  },
+  {
+    row: 'J5',
+    title: 'a lone CR inside a line',
+    write: connection => {
+      connection.raw(`${ping}\r${ping}\n`)
+    },
+    expect: ['-32700 id null']
+  },
+  {
+    row: 'J5',
+    title: 'a CR where JSON allows a blank',
+    write: connection => {
+      connection.raw('{\r"jsonrpc":"2.0","id":7,"method":"ping"}\n')
+    },
+    expect: ['ok id 7']
+  },
+  {
+    row: 'J7',
+    title: 'lines that are not JSON',
+    write: connection => {
+      connection.raw('hello\n<xml/>\n{\n')
+    },
+    expect: ['-32700 id null', '-32700 id null', '-32700 id null']
+  },
+  {
+    row: 'J8',
+    title: 'a line of NUL',
+    write: connection => {
+      connection.raw('\0\0\0\n\0\n')
+    },
+    expect: ['-32700 id null', '-32700 id null']
+  },
+  {
+    row: 'J9',
+    title: 'the headers of the Language Server Protocol',
+    write: connection => {
+      connection.raw(`Content-Length: ${ping.length}\r\n\r\n${ping}\n`)
+    },
+    expect: ['-32700 id null', 'ok id 7']
+  },
+  {
+    row: 'J7',
+    title: 'a good line after bytes that are not UTF-8',
+    write: connection => {
+      connection.raw(Buffer.from([0xff, 10]))
+      connection.raw(`${ping}\n`)
+    },
+    expect: ['-32700 id null', 'ok id 7']
+  },
+  {
+    row: 'J7',
+    title: 'a message spread over lines',
+    write: connection => {
+      connection.raw(JSON.stringify(JSON.parse(ping), undefined, 2) + '\n')
+    },
+    expect: new Array<string>(6).fill('-32700 id null')
+  },
+  {
+    row: 'J4',
+    title: 'other characters that end lines elsewhere',
+    write: connection => {
+      connection.raw(callTool('echo', { text: 'a\u2028b\u2029c\u0085d' })('legacy') + '\n')
+    },
+    expect: ['ok id 7']
+  }
 ]
 
 t.test('lines are read however they arrive', async t => {
@@ -49,7 +139,9 @@ t.test('lines are read however they arrive', async t => {
 
   await t.test('J6: 1,000 messages in one write are answered 1,000 times', async t => {
     const connection = await initializedConnection(server)
-    connection.raw(Array.from({ length: 1_000 }, (_, id) => callTool('echo', { text: 'x' }, id)('legacy') + '\n').join(''))
+    connection.raw(
+      Array.from({ length: 1_000 }, (_, id) => callTool('echo', { text: 'x' }, id)('legacy') + '\n').join('')
+    )
     const ids = new Set<unknown>()
     for (let times = 0; times < 1_000; times++) ids.add((await connection.inbox.next() as { id: number }).id)
     t.equal(ids.size, 1_000)

@@ -8,29 +8,44 @@ import { SHAPES, SMALL } from './amplification-shapes.js'
 import { Gateway } from './gateway.js'
 import { scenario } from './scenario.js'
 
-/** How many times what the same bytes cost as one string a message may cost, and how many times its own bytes may be written. */
+/**
+ * How many times what the same bytes cost as one string a message may cost, and how many times its own bytes may be
+ * written.
+ */
 const MOST = { cpu: 10, memory: 10, written: 10, small: 10, smallWritten: 100 }
 /** Less than this cannot be distinguished from the other work of the process, in milliseconds and bytes. */
 const NOISE = { cpu: 50, memory: 32 * 1024 * 1024, written: 65_536 }
 const TICK = 10
-/** What an input costs it costs each time, unlike what a machine takes away: a cost beyond the limit is measured again. */
+/**
+ * What an input costs it costs each time, unlike what a machine takes away: a cost beyond the limit is measured again.
+ */
 const TRIES = 3
 
 interface Cost { cpu: number, memory: number, written: number, sent: number }
 /** Sends one message and waits until it is dealt with. */
 type Send = (text: string) => Promise<void>
 
-/** What messages of every shape, and small requests in great number, cost the process: no input may cost a multiple of what its bytes cost as one string. */
-export const amplification = scenario({ size: 4_000_000, times: 3, small: 400, subscriptions: 200, handshakes: 160, calls: 24 }, async ({ size, times, small, subscriptions, handshakes, calls }) => {
-  const report = new Report(`amplification: ${size} bytes of every shape, ${times} times, and ${small} small requests, against one string`)
-  const gateway = await Gateway.start()
-  for (const [transport, open] of Object.entries(transports)) await shapes(report, gateway, transport, open, size, times)
-  await requests(report, gateway, small, subscriptions)
-  report.promise(gateway.complaints.length === 0, `nothing is logged as an error: ${gateway.complaints[0]}`)
-  await gateway.end()
-  await smallHeap(report, size, handshakes, calls)
-  return report
-})
+/**
+ * What messages of every shape, and small requests in great number, cost the process: no input may cost a multiple of
+ * what its bytes cost as one string.
+ */
+export const amplification = scenario(
+  { size: 4_000_000, times: 3, small: 400, subscriptions: 200, handshakes: 160, calls: 24 },
+  async ({ size, times, small, subscriptions, handshakes, calls }) => {
+    const report = new Report(
+      `amplification: ${size} bytes of every shape, ${times} times, and ${small} small requests, against one string`
+    )
+    const gateway = await Gateway.start()
+    for (const [transport, open] of Object.entries(transports)) {
+      await shapes(report, gateway, transport, open, size, times)
+    }
+    await requests(report, gateway, small, subscriptions)
+    report.promise(gateway.complaints.length === 0, `nothing is logged as an error: ${gateway.complaints[0]}`)
+    await gateway.end()
+    await smallHeap(report, size, handshakes, calls)
+    return report
+  }
+)
 
 const transports: Record<string, (gateway: Gateway) => Promise<Send>> = {
   message: async ({ port }) => async text => { await post(port, '/message', text) },
@@ -51,20 +66,42 @@ const transports: Record<string, (gateway: Gateway) => Promise<Send>> = {
   }
 }
 
-async function shapes (report: Report, gateway: Gateway, transport: string, open: (gateway: Gateway) => Promise<Send>, size: number, times: number): Promise<void> {
+async function shapes (
+  report: Report,
+  gateway: Gateway,
+  transport: string,
+  open: (gateway: Gateway) => Promise<Send>,
+  size: number,
+  times: number
+): Promise<void> {
   let base: Cost | undefined
   for (const [shape, make] of Object.entries(SHAPES)) {
     const text = make(size)
     const send = await open(gateway)
-    const cost = await measure(gateway.pid, async () => {
-      for (let round = 0; round < times; round++) await send(text)
-      return times * text.length
-    }, ({ cpu }) => ratio(cpu, base?.cpu ?? 0, NOISE.cpu) < MOST.cpu)
+    const cost = await measure(
+      gateway.pid,
+      async () => {
+        for (let round = 0; round < times; round++) await send(text)
+        return times * text.length
+      },
+      ({ cpu }) => ratio(cpu, base?.cpu ?? 0, NOISE.cpu) < MOST.cpu
+    )
     base ??= cost
     const [cpu, memory] = [ratio(cost.cpu, base.cpu, NOISE.cpu), ratio(cost.memory, base.memory, NOISE.memory)]
     const written = cost.written / Math.max(cost.sent, NOISE.written)
-    report.row({ transport, shape, 'CPU ms': cost.cpu / times, 'of a string': cpu, 'memory MB': cost.memory / 1e6, ' of a string': memory, 'written of sent': written })
-    report.promise(cpu < MOST.cpu && memory < MOST.memory && written < MOST.written, `${transport}, ${shape}: CPU ${cpu.toFixed(1)}, memory ${memory.toFixed(1)}, written ${written.toFixed(1)} times a string`)
+    report.row({
+      transport,
+      shape,
+      'CPU ms': cost.cpu / times,
+      'of a string': cpu,
+      'memory MB': cost.memory / 1e6,
+      ' of a string': memory,
+      'written of sent': written
+    })
+    report.promise(
+      cpu < MOST.cpu && memory < MOST.memory && written < MOST.written,
+      `${transport}, ${shape}: CPU ${cpu.toFixed(1)}, memory ${memory.toFixed(1)}, written ${written.toFixed(1)} times a string`
+    )
   }
 }
 
@@ -73,21 +110,46 @@ async function requests (report: Report, gateway: Gateway, count: number, subscr
   let base: Cost | undefined
   for (const [what, make] of Object.entries({ ...SMALL, 'a session, and its end': undefined })) {
     const id = await openSession(gateway.port, initialize())
-    await small(gateway.port, id, subscriptions, (index, send) => [send('resources/subscribe', { uri: `note:///${index}${'x'.repeat(1_000)}` })])
-    const cost = await measure(gateway.pid, async () => make === undefined ? await sessions(gateway.port, count) : await small(gateway.port, id, count, make), ({ cpu }) => ratio(cpu, base?.cpu ?? 0, NOISE.cpu) < MOST.small)
+    await small(gateway.port, id, subscriptions, (index, send) => [
+      send('resources/subscribe', { uri: `note:///${index}${'x'.repeat(1_000)}` })
+    ])
+    const cost = await measure(
+      gateway.pid,
+      async () =>
+        make === undefined ? await sessions(gateway.port, count) : await small(gateway.port, id, count, make),
+      ({ cpu }) => ratio(cpu, base?.cpu ?? 0, NOISE.cpu) < MOST.small
+    )
     base ??= cost
     const cpu = ratio(cost.cpu, base.cpu, NOISE.cpu)
     const written = cost.written / Math.max(cost.sent, NOISE.written)
-    report.row({ transport: 'session', shape: what, 'CPU ms': cost.cpu / count, 'of a string': cpu, 'memory MB': cost.memory / 1e6, ' of a string': ratio(cost.memory, base.memory, NOISE.memory), 'written of sent': written })
-    report.promise(cpu < MOST.small && written < MOST.smallWritten, `${what}: CPU ${cpu.toFixed(1)} times a ping, ${written.toFixed(1)} times its bytes are written`)
+    report.row({
+      transport: 'session',
+      shape: what,
+      'CPU ms': cost.cpu / count,
+      'of a string': cpu,
+      'memory MB': cost.memory / 1e6,
+      ' of a string': ratio(cost.memory, base.memory, NOISE.memory),
+      'written of sent': written
+    })
+    report.promise(
+      cpu < MOST.small && written < MOST.smallWritten,
+      `${what}: CPU ${cpu.toFixed(1)} times a ping, ${written.toFixed(1)} times its bytes are written`
+    )
   }
 }
 
-async function small (port: number, session: string, count: number, make: NonNullable<(typeof SMALL)[string]>): Promise<number> {
+async function small (
+  port: number,
+  session: string,
+  count: number,
+  make: NonNullable<(typeof SMALL)[string]>
+): Promise<number> {
   let sent = 0
   let id = 0
   for (let index = 0; index < count; index++) {
-    for (const text of make(index, (method, params = {}) => JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }))) {
+    for (const text of make(index, (method, params = {}) =>
+      JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
+    )) {
       await post(port, '/mcp', text, [['Mcp-Session-Id', session]])
       sent += text.length
     }
@@ -111,15 +173,35 @@ async function smallHeap (report: Report, size: number, handshakes: number, call
   let welcome = 0
   for (let index = 0; index < handshakes; index++) if ((await post(port, '/mcp', hello)).status === 200) welcome++
   report.row({ transport: '512 MB', shape: 'handshakes', sent: handshakes, served: welcome })
-  report.promise(welcome === handshakes, `a heap of 512 MB holds ${handshakes} sessions, however much their clients say of themselves: ${welcome}`)
+  report.promise(
+    welcome === handshakes,
+    `a heap of 512 MB holds ${handshakes} sessions, however much their clients say of themselves: ${welcome}`
+  )
 
-  const fills = { strings: `"${'x'.repeat(size)}"`, objects: `[${'{},'.repeat(99_000)}"${'x'.repeat(Math.max(1, size - 297_000))}"]`, 'too many objects': `[${'{},'.repeat(size / 3)}{}]` }
+  const fills = {
+    strings: `"${'x'.repeat(size)}"`,
+    objects: `[${'{},'.repeat(99_000)}"${'x'.repeat(Math.max(1, size - 297_000))}"]`,
+    'too many objects': `[${'{},'.repeat(size / 3)}{}]`
+  }
   for (const [fill, text] of Object.entries(fills)) {
     const statuses = await inFlight(gateway, text, calls)
-    report.row({ transport: '512 MB', shape: `calls that hold ${fill}`, sent: calls, served: statuses.filter(status => status === 200).length, refused: statuses.filter(status => status !== 200).length })
-    report.promise(statuses.every(status => [200, 400, 503].includes(status)), `each is served or refused: ${statuses.join(', ')}`)
+    report.row({
+      transport: '512 MB',
+      shape: `calls that hold ${fill}`,
+      sent: calls,
+      served: statuses.filter(status => status === 200).length,
+      refused: statuses.filter(status => status !== 200).length
+    })
+    report.promise(
+      statuses.every(status => [200, 400, 503].includes(status)),
+      `each is served or refused: ${statuses.join(', ')}`
+    )
   }
-  report.promise(gateway.pid === pid && (await post(port, '/message', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')).status === 200, 'it goes on serving')
+  report.promise(
+    gateway.pid === pid &&
+      (await post(port, '/message', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')).status === 200,
+    'it goes on serving'
+  )
   await gateway.end()
 }
 
@@ -139,7 +221,10 @@ async function inFlight (gateway: Gateway, fill: string, calls: number): Promise
 
 const ratio = (cost: number, base: number, noise: number): number => Math.max(cost, noise) / Math.max(base, noise)
 
-/** What the process spent while something was done: processor time in ms, the most memory beyond what it had, and bytes that it wrote, wherever to. */
+/**
+ * What the process spent while something was done: processor time in ms, the most memory beyond what it had, and bytes
+ * that it wrote, wherever to.
+ */
 async function measure (pid: number, run: () => Promise<number>, isWithin: (cost: Cost) => boolean): Promise<Cost> {
   let cost = await measureOnce(pid, run)
   for (let tries = 1; tries < TRIES && !isWithin(cost); tries++) cost = await measureOnce(pid, run)
@@ -155,10 +240,13 @@ async function measureOnce (pid: number, run: () => Promise<number>): Promise<Co
 }
 
 function cpuOf (pid: number): number {
-  const [, , , , , , , , , , , user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/\(.*\) /, '').split(' ')
+  const [, , , , , , , , , , , user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/\(.*\) /, '')
+    .split(' ')
   return TICK * (Number(user) + Number(system))
 }
 
 const writtenBy = (pid: number): number => Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1])
 
-const statusOf = (pid: number, name: string): number => 1024 * Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+const statusOf = (pid: number, name: string): number =>
+  1024 * Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])

@@ -11,13 +11,31 @@ import { vanish } from './vanish.js'
 
 /** The quick ones of `npm run chaos`, with small numbers. */
 const QUICK: Record<string, [scenario: Scenario, options: Record<string, number>]> = {
-  'clients that vanish at any point leave nothing behind, and their calls end as they should': [vanish, { times: 1, work: 300 }],
-  'a stream that is cut again and again loses nothing, doubles nothing and keeps its order': [cuts, { events: 1_000, cuts: 20 }],
-  'an event loop that is blocked for several heartbeats cuts no client off': [busy, { clients: 10, block: 2_500, heartbeat: 1_000, times: 1 }],
+  'clients that vanish at any point leave nothing behind, and their calls end as they should': [
+    vanish,
+    { times: 1, work: 300 }
+  ],
+  'a stream that is cut again and again loses nothing, doubles nothing and keeps its order': [
+    cuts,
+    { events: 1_000, cuts: 20 }
+  ],
+  'an event loop that is blocked for several heartbeats cuts no client off': [
+    busy,
+    { clients: 10, block: 2_500, heartbeat: 1_000, times: 1 }
+  ],
   'everybody who comes back at once after a kill is let in, with the session they had': [storm, { clients: 60 }],
-  'official clients whose connections are cut on their side only reconnect and miss nothing': [lossy, { cuts: 2, clients: 1 }],
-  'servers behind the gateway that are killed under load lose no call, and nothing of them is left': [upstreams, { kills: 10, callers: 4 }],
-  'signs of life keep silent streams through a proxy that cuts what is silent': [silence, { idle: 600, signs: 150, ms: 1_200 }]
+  'official clients whose connections are cut on their side only reconnect and miss nothing': [
+    lossy,
+    { cuts: 2, clients: 1 }
+  ],
+  'servers behind the gateway that are killed under load lose no call, and nothing of them is left': [
+    upstreams,
+    { kills: 10, callers: 4 }
+  ],
+  'signs of life keep silent streams through a proxy that cuts what is silent': [
+    silence,
+    { idle: 600, signs: 150, ms: 1_200 }
+  ]
 }
 
 t.after(cleanUp)

@@ -26,11 +26,20 @@ export const openers: Record<'WebSocket' | 'stream of a session' | 'subscription
   'stream of a session': async client => {
     client.session ??= await openSession(client.port, initialize())
     const after: Head = client.lastEventId === undefined ? [] : [['Last-Event-ID', client.lastEventId]]
-    const line = await opened(client, request('GET', '/mcp', [['Host', 'localhost'], STREAM, ['Mcp-Session-Id', client.session], ...after]), '\nid: ')
+    const line = await opened(
+      client,
+      request('GET', '/mcp', [['Host', 'localhost'], STREAM, ['Mcp-Session-Id', client.session], ...after]),
+      '\nid: '
+    )
     client.lastEventId = (await line.until('\n')).trim()
     return line
   },
-  'subscriptions/listen': async client => await opened(client, request('POST', '/mcp', postHead(client.port, mirroredHead(listening)), listening), 'acknowledged'),
+  'subscriptions/listen': async client =>
+    await opened(
+      client,
+      request('POST', '/mcp', postHead(client.port, mirroredHead(listening)), listening),
+      'acknowledged'
+    ),
   'HTTP+SSE': async client => {
     const line = await opened(client, request('GET', '/sse', [['Host', 'localhost'], STREAM]), 'sessionId=')
     const id = (await line.until('\n')).trim()

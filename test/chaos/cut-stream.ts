@@ -4,7 +4,9 @@ import { request, type Head } from '../support/http-client.js'
 import { call } from '../support/messages.js'
 import { Line } from './line.js'
 
-/** How many numbers are sent in one turn: what is sent while no client is connected has to fit into the stored events. */
+/**
+ * How many numbers are sent in one turn: what is sent while no client is connected has to fit into the stored events.
+ */
 const PER_TURN = 10
 const TIMEOUT = 120_000
 
@@ -38,14 +40,17 @@ export class CutStream {
     while (!this.#complete(events) && Date.now() < end) {
       const [rest, cutsLeft] = [events - this.numbers.length, cuts - this.cuts]
       // An event is left for each of the cuts to come.
-      const most = cutsLeft > 0 ? Math.min(rest - cutsLeft, Math.ceil(Math.random() * 2 * rest / (cutsLeft + 1))) : Infinity
+      const most =
+        cutsLeft > 0 ? Math.min(rest - cutsLeft, Math.ceil((Math.random() * 2 * rest) / (cutsLeft + 1))) : Infinity
       await this.#readSome(Math.max(1, most), events)
     }
   }
 
   verdict (events: number): { lost: number, double: number, outOfOrder: number } {
     const different = new Set(this.numbers).size
-    const outOfOrder = this.numbers.filter((number, index) => index > 0 && number !== (this.numbers[index - 1] ?? 0) + 1).length
+    const outOfOrder = this.numbers.filter(
+      (number, index) => index > 0 && number !== (this.numbers[index - 1] ?? 0) + 1
+    ).length
     return { lost: events - different, double: this.numbers.length - different, outOfOrder }
   }
 
@@ -78,7 +83,9 @@ export class CutStream {
   }
 
   #request (port: number): Buffer {
-    if (this.#opening !== undefined && this.#lastId === undefined) return request('POST', '/mcp', postHead(port, this.#head), this.#opening)
+    if (this.#opening !== undefined && this.#lastId === undefined) {
+      return request('POST', '/mcp', postHead(port, this.#head), this.#opening)
+    }
     const after: Head = this.#lastId === undefined ? [] : [['Last-Event-ID', this.#lastId]]
     return request('GET', '/mcp', [['Host', 'localhost'], ['Accept', 'text/event-stream'], ...this.#head, ...after])
   }
@@ -102,6 +109,10 @@ export class CutStream {
 
 /** A call that sends so many numbers, as its own progress or to the session; both may be made at once. */
 export const numbers = (count: number, own: boolean, perTurn = PER_TURN): string => {
-  const text = call('tools/call', { name: 'chaos_numbers', arguments: { count, perTurn, own }, ...(own ? { _meta: { progressToken: 'p' } } : {}) })('legacy')
+  const text = call('tools/call', {
+    name: 'chaos_numbers',
+    arguments: { count, perTurn, own },
+    ...(own ? { _meta: { progressToken: 'p' } } : {})
+  })('legacy')
   return JSON.stringify({ ...JSON.parse(text) as object, id: own ? 'own' : 'session' })
 }

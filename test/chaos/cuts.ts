@@ -26,14 +26,32 @@ export async function cutStreams (report: Report, ports: number[], options: CutO
   await Promise.all([first, cutStream(report, ports, session, true, options, name)])
 }
 
-async function cutStream (report: Report, ports: number[], session: string, own: boolean, { events, cuts, perTurn }: CutOptions, name: string): Promise<void> {
+async function cutStream (
+  report: Report,
+  ports: number[],
+  session: string,
+  own: boolean,
+  { events, cuts, perTurn }: CutOptions,
+  name: string
+): Promise<void> {
   const stream = new CutStream(ports, session, own ? numbers(events, true, perTurn) : undefined)
   const reading = stream.read(events, cuts)
   if (!own) await post(ports[0] ?? 0, '/mcp', numbers(events, false, perTurn), [['Mcp-Session-Id', session]])
   const begun = performance.now()
   await reading
   const { lost, double, outOfOrder } = stream.verdict(events)
-  report.row({ stream: `${own ? 'a reply' : 'of the session'}${name}`, events: stream.numbers.length, cuts: stream.cuts, lost, double, 'out of order': outOfOrder, foreign: stream.foreign, repeated: stream.repeated, refused: stream.refused, seconds: (performance.now() - begun) / 1000 })
+  report.row({
+    stream: `${own ? 'a reply' : 'of the session'}${name}`,
+    events: stream.numbers.length,
+    cuts: stream.cuts,
+    lost,
+    double,
+    'out of order': outOfOrder,
+    foreign: stream.foreign,
+    repeated: stream.repeated,
+    refused: stream.refused,
+    seconds: (performance.now() - begun) / 1000
+  })
   report.promise(lost === 0, `no event is lost, not ${lost}${name}`)
   report.promise(stream.numbers.length === events && outOfOrder === 0, `every event comes once and in order${name}`)
   report.promise(stream.foreign === 0, `no event of another stream comes, not ${stream.foreign}${name}`)

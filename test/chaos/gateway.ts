@@ -22,7 +22,10 @@ const folders = new Set<string>()
 const running = new Set<Gateway>()
 const endings = new Set<() => Promise<unknown>>()
 
-/** A real process of the command with the tools of plugin.ts. It can be ended in any way and started again with the same folder and port. */
+/**
+ * A real process of the command with the tools of plugin.ts. It can be ended in any way and started again with the same
+ * folder and port.
+ */
 export class Gateway {
   readonly port: number
   readonly data: string
@@ -66,7 +69,18 @@ export class Gateway {
   async start (): Promise<number> {
     const begun = performance.now()
     const { env = {}, args = [] } = this.#options
-    const command = [COMMAND, '--port', String(this.port), '--data', this.data, '--log-level', 'warn', '--plugin', PLUGIN, ...args]
+    const command = [
+      COMMAND,
+      '--port',
+      String(this.port),
+      '--data',
+      this.data,
+      '--log-level',
+      'warn',
+      '--plugin',
+      PLUGIN,
+      ...args
+    ]
     const child = spawn(process.execPath, command, {
       cwd: this.data, env: joinLimits({ PATH: process.env['PATH'], CHAOS_PARENT: String(process.pid) }, settings, env)
     })
@@ -101,19 +115,27 @@ export class Gateway {
   }
 
   async state (prefix = ''): Promise<State> {
-    return await (await fetch(`http://127.0.0.1:${this.port}/chaos/state?prefix=${encodeURIComponent(prefix)}`)).json() as State
+    return (await (
+      await fetch(`http://127.0.0.1:${this.port}/chaos/state?prefix=${encodeURIComponent(prefix)}`)
+    ).json()) as State
   }
 
   async tool (name: string, args: object = {}): Promise<void> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })
-    const response = await fetch(`http://127.0.0.1:${this.port}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const response = await fetch(`http://127.0.0.1:${this.port}/message`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body
+    })
     if (!response.ok) throw new Error(`${name}: ${response.status} ${await response.text()}`)
     await response.arrayBuffer()
   }
 
   /** Stops a call of `chaos_until`; gives how many numbers it has sent. */
   async stop (key: string): Promise<number> {
-    return await (await fetch(`http://127.0.0.1:${this.port}/chaos/stop?key=${encodeURIComponent(key)}`)).json() as number
+    return (await (
+      await fetch(`http://127.0.0.1:${this.port}/chaos/stop?key=${encodeURIComponent(key)}`)
+    ).json()) as number
   }
 
   /** Waits until its state is as it should be; gives the last one either way. */
@@ -143,7 +165,10 @@ export class Gateway {
 export async function cleanUp (): Promise<void> {
   const left = [...running]
   for (const gateway of left) gateway.kill()
-  await Promise.all([...left.map(async gateway => await gateway.ended()), ...[...endings].map(async end => await end())])
+  await Promise.all([
+    ...left.map(async gateway => await gateway.ended()),
+    ...[...endings].map(async end => await end())
+  ])
   endings.clear()
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 }

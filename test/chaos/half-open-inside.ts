@@ -4,7 +4,8 @@ import { openers } from './clients.js'
 import { cleanUp, Gateway } from './gateway.js'
 import { Report } from '../support/report.js'
 
-// Runs in a network of its own, where it may break things. Some clients have an address that is going to be lost, others do not.
+// Runs in a network of its own, where it may break things. Some clients have an address that is going to be lost,
+// others do not.
 const [clients = 10, heartbeat = 1_000, patience = 30_000] = process.argv.slice(2).map(Number)
 const LOST = '127.0.0.2'
 const report = new Report('inside')
@@ -24,24 +25,42 @@ process.stdout.write(JSON.stringify(report))
 
 /** Clients of one kind are lost, while nothing or much is sent to them. */
 async function lose (kind: keyof typeof openers, talking: boolean): Promise<void> {
-  const env = { PATCHBAY_LIMITS: `heartbeat=${heartbeat},keepAlive=${heartbeat},writeDeadline=${heartbeat},maxQueue=65536` }
+  const env = {
+    PATCHBAY_LIMITS: `heartbeat=${heartbeat},keepAlive=${heartbeat},writeDeadline=${heartbeat},maxQueue=65536`
+  }
   const gateway = await Gateway.start({ env })
   const before = (await gateway.state()).connections
-  const lines = await Promise.all(Array.from({ length: clients }, async () => await openers[kind]({ port: gateway.port, from: LOST })))
+  const lines = await Promise.all(
+    Array.from({ length: clients }, async () => await openers[kind]({ port: gateway.port, from: LOST }))
+  )
   const open = (await gateway.until(({ connections }) => connections >= before + clients, 5_000)).connections
   cut()
   const begun = performance.now()
   let left = open
   while (left >= before + 1 && performance.now() - begun < patience) {
-    if (talking) await gateway.tool(kind === 'subscriptions/listen' ? 'chaos_change' : 'chaos_tell', kind === 'subscriptions/listen' ? {} : { text: 'x'.repeat(60_000), times: 5 })
+    if (talking) {
+      await gateway.tool(
+        kind === 'subscriptions/listen' ? 'chaos_change' : 'chaos_tell',
+        kind === 'subscriptions/listen' ? {} : { text: 'x'.repeat(60_000), times: 5 }
+      )
+    }
     await sleep(100)
     left = (await gateway.state()).connections
   }
   const found = Math.min(clients, open - left)
-  report.row({ kind, told: talking ? 'much' : 'nothing', clients, found, 'after ms': performance.now() - begun, heartbeat })
+  report.row({
+    kind,
+    told: talking ? 'much' : 'nothing',
+    clients,
+    found,
+    'after ms': performance.now() - begun,
+    heartbeat
+  })
   mend()
   for (const line of lines) line.socket.destroy()
-  if (kind === 'WebSocket' || (talking && kind !== 'subscriptions/listen')) report.promise(found === clients, `${kind}: all ${clients} that are lost are found, not ${found}`)
+  if (kind === 'WebSocket' || (talking && kind !== 'subscriptions/listen')) {
+    report.promise(found === clients, `${kind}: all ${clients} that are lost are found, not ${found}`)
+  }
   await gateway.end()
 }
 

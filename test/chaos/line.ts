@@ -43,7 +43,11 @@ export class Line {
         this.#received = this.#received.slice(at + what.length)
         return text
       }
-      if (this.socket.destroyed) throw new Error(`the connection ended before ${JSON.stringify(what)} came, after ${JSON.stringify(this.#received.slice(0, 200))}`)
+      if (this.socket.destroyed) {
+        throw new Error(
+          `the connection ended before ${JSON.stringify(what)} came, after ${JSON.stringify(this.#received.slice(0, 200))}`
+        )
+      }
       await inTime(new Promise<void>(resolve => { this.#wake = resolve }), JSON.stringify(what), ms)
     }
   }

@@ -25,14 +25,23 @@ export const generations: Record<string, (url: string) => Promise<Talker>> = {
     const talker = listen(transport)
     const client = new ClientV1(INFO)
     await client.connect(transport)
-    return { ...talker, sendNumbers: async (key, timeout) => await client.callTool(untilStopped(key), CallToolResultSchema, { timeout, onprogress: () => {} }), close: async () => await client.close() }
+    return {
+      ...talker,
+      sendNumbers: async (key, timeout) =>
+        await client.callTool(untilStopped(key), CallToolResultSchema, { timeout, onprogress: () => {} }),
+      close: async () => await client.close()
+    }
   },
   '@modelcontextprotocol/client 2': async url => {
     const transport = new TransportV2(new URL('/mcp', url))
     const talker = listen(transport)
     const client = new ClientV2(INFO)
     await client.connect(transport)
-    return { ...talker, sendNumbers: async (key, timeout) => await client.callTool(untilStopped(key), { timeout, onprogress: () => {} }), close: async () => await client.close() }
+    return {
+      ...talker,
+      sendNumbers: async (key, timeout) => await client.callTool(untilStopped(key), { timeout, onprogress: () => {} }),
+      close: async () => await client.close()
+    }
   }
 }
 

@@ -7,7 +7,10 @@ import { withRedis } from '../support/environment/redis-server.js'
 /** Some of `npm run chaos -- nodes`, with small numbers. A busy machine may take its time. */
 const NODES: Record<string, [name: string, options: Record<string, number>]> = {
   'answers to questions of each kind arrive from another node': ['answers', { answers: 50 }],
-  'a node that is killed with calls in flight leaves no call and no event behind': ['kill', { calls: 30, last: 30_000 }],
+  'a node that is killed with calls in flight leaves no call and no event behind': [
+    'kill',
+    { calls: 30, last: 30_000 }
+  ],
   'a Redis that ends all connections again and again costs no answer': ['connections', { times: 2 }]
 }
 const SLOWLY = { each: 1, calm: 500, wait: 30_000, back: 30_000 }

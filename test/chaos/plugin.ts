@@ -11,7 +11,12 @@ export interface Seen { begun: number, ended?: number, how?: 'finished' | 'abort
 /** What the gateway reports of itself. */
 export interface State { peers: number, sessions: number, connections: number, calls: Record<string, Seen> }
 
-const Work = Type.Object({ key: Type.String(), ms: Type.Integer({ minimum: 0 }), progress: Type.Optional(Type.Boolean()), answer: Type.Optional(Type.Integer({ minimum: 0 })) })
+const Work = Type.Object({
+  key: Type.String(),
+  ms: Type.Integer({ minimum: 0 }),
+  progress: Type.Optional(Type.Boolean()),
+  answer: Type.Optional(Type.Integer({ minimum: 0 }))
+})
 
 /** What the chaos programs call in the gateway they harm, and how they learn what became of it. */
 export default async function chaosTools (fastify: FastifyInstance): Promise<void> {
@@ -23,8 +28,15 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
 
   fastify.get('/chaos/state', async (request): Promise<State> => {
     const { prefix = '' } = request.query as { prefix?: string }
-    const connections = await new Promise<number>((resolve, reject) => fastify.server.getConnections((error, count) => error === null ? resolve(count) : reject(error)))
-    return { peers: mcp.dispatcher.lifecycle.peers.size, sessions: fastify.mcp.sessions.size, connections, calls: Object.fromEntries([...calls].filter(([key]) => key.startsWith(prefix))) }
+    const connections = await new Promise<number>((resolve, reject) =>
+      fastify.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
+    )
+    return {
+      peers: mcp.dispatcher.lifecycle.peers.size,
+      sessions: fastify.mcp.sessions.size,
+      connections,
+      calls: Object.fromEntries([...calls].filter(([key]) => key.startsWith(prefix)))
+    }
   })
 
   // How many numbers a call of chaos_until has sent, which sends no more.
@@ -57,7 +69,9 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
     run: async ({ key }, call) => {
       const seen: Seen = { begun: Date.now() }
       calls.set(key, seen)
-      await call.elicit('name', { message: 'Who?', requestedSchema: { type: 'object', properties: {} } }).catch(() => {})
+      await call
+        .elicit('name', { message: 'Who?', requestedSchema: { type: 'object', properties: {} } })
+        .catch(() => {})
       Object.assign(seen, { ended: Date.now(), how: call.signal.aborted ? 'aborted' : 'finished' })
     }
   }))
@@ -97,23 +111,38 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
     run: ({ ms }) => { for (const end = Date.now() + ms; Date.now() < end;); }
   }))
 
-  tools.add(tool({
-    name: 'chaos_change',
-    description: 'Adds a tool or takes it away again',
-    run: () => { if (!tools.remove('chaos_extra')) tools.add(tool({ name: 'chaos_extra', description: 'Comes and goes', run: () => {} })) }
-  }))
+  tools.add(
+    tool({
+      name: 'chaos_change',
+      description: 'Adds a tool or takes it away again',
+      run: () => {
+        if (!tools.remove('chaos_extra')) {
+          tools.add(tool({ name: 'chaos_extra', description: 'Comes and goes', run: () => {} }))
+        }
+      }
+    })
+  )
 
   tools.add(tool({
     name: 'chaos_tell',
     description: 'Sends a message to everybody who is there',
     input: Type.Object({ text: Type.String(), times: Type.Optional(Type.Integer()) }),
     run: ({ text, times = 1 }) => {
-      for (let time = 0; time < times; time++) for (const peer of mcp.dispatcher.lifecycle.peers) if (peer.revision !== undefined) peer.notify('notifications/message', { level: 'alert', data: text })
+      for (let time = 0; time < times; time++) {
+        for (const peer of mcp.dispatcher.lifecycle.peers) {
+          if (peer.revision !== undefined) peer.notify('notifications/message', { level: 'alert', data: text })
+        }
+      }
     }
   }))
 }
 
-async function sendNumbers (peer: Peer, progress: ((number: number) => void) | undefined, count: number, perTurn: number): Promise<void> {
+async function sendNumbers (
+  peer: Peer,
+  progress: ((number: number) => void) | undefined,
+  count: number,
+  perTurn: number
+): Promise<void> {
   for (let number = 1; number <= count; number++) {
     if (progress !== undefined) progress(number)
     else peer.notify('notifications/message', { level: 'alert', data: number })

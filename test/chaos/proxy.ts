@@ -72,7 +72,10 @@ async function ownProxy (to: number, idleMs: number): Promise<Proxy> {
 
 async function answers (port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
-  const there = await Promise.race([once(socket, 'connect').then(() => true), once(socket, 'close').then(() => false)]).catch(() => false)
+  const there = await Promise.race([
+    once(socket, 'connect').then(() => true),
+    once(socket, 'close').then(() => false)
+  ]).catch(() => false)
   socket.destroy()
   return there
 }

@@ -16,10 +16,30 @@ import { disk, kill } from './tests.js'
 import { upstreams } from './upstreams.js'
 import { vanish } from './vanish.js'
 
-// npm run chaos [-- NAME... | -- nodes [NAME...]] [-- --OPTION N...]: real gateways that are harmed, over loopback only.
-const single: Record<string, Scenario> = { amplification, vanish, cuts, 'cuts-nodes': cutsNodes, busy, starts, storm, silence, 'half-open': halfOpen, lossy, upstreams, rolling, kill, disk }
+// npm run chaos [-- NAME... | -- nodes [NAME...]] [-- --OPTION N...]: real gateways that are harmed, over loopback
+// only.
+const single: Record<string, Scenario> = {
+  amplification,
+  vanish,
+  cuts,
+  'cuts-nodes': cutsNodes,
+  busy,
+  starts,
+  storm,
+  silence,
+  'half-open': halfOpen,
+  lossy,
+  upstreams,
+  rolling,
+  kill,
+  disk
+}
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void cleanUp().then(() => process.exit(130)) })
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    void cleanUp().then(() => process.exit(130))
+  })
+}
 
 try {
   process.exitCode = await main(process.argv.slice(2)) ? 0 : 1
@@ -32,7 +52,11 @@ try {
 
 async function main (argv: string[]): Promise<boolean> {
   const known = [...Object.values(single), ...Object.values(nodes)].flatMap(({ defaults }) => Object.keys(defaults))
-  const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options: Object.fromEntries(known.map(name => [name, { type: 'string' as const }])) })
+  const { values, positionals } = parseArgs({
+    args: argv,
+    allowPositionals: true,
+    options: Object.fromEntries(known.map(name => [name, { type: 'string' as const }]))
+  })
   let kept = true
   for (const { defaults, run } of chosen(positionals)) {
     const report = await run({ ...defaults, ...numbers(values as Record<string, string>, Object.keys(defaults)) })
@@ -47,7 +71,11 @@ function chosen (names: string[]): Scenario[] {
   if (names.length === 0) return [...Object.values(single), ...Object.values(nodes)]
   const [from, wanted] = names[0] === 'nodes' ? [nodes, names.slice(1)] : [single, names]
   const unknown = wanted.find(name => !Object.hasOwn(from, name))
-  if (unknown !== undefined) throw new Error(`there is no ${unknown}; there are ${[...Object.keys(from), ...(from === single ? ['nodes'] : [])].join(', ')}`)
+  if (unknown !== undefined) {
+    throw new Error(
+      `there is no ${unknown}; there are ${[...Object.keys(from), ...(from === single ? ['nodes'] : [])].join(', ')}`
+    )
+  }
   return wanted.length === 0 ? Object.values(nodes) : wanted.map(name => from[name] as Scenario)
 }
 

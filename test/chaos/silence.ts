@@ -10,9 +10,14 @@ import { scenario } from './scenario.js'
 const SOON = 1_000
 const FOREVER = 600_000
 
-/** Idle streams through a proxy that cuts idle connections: keep-alives keep them open, and the proxy holds nothing back. */
+/**
+ * Idle streams through a proxy that cuts idle connections: keep-alives keep them open, and the proxy holds nothing
+ * back.
+ */
 export const silence = scenario({ idle: 2_000, signs: 500, ms: 10_000 }, async ({ idle, signs, ms }) => {
-  const report = new Report(`silence: ${ms} ms without a message, through a proxy that cuts after ${idle} ms of silence`)
+  const report = new Report(
+    `silence: ${ms} ms without a message, through a proxy that cuts after ${idle} ms of silence`
+  )
   for (const [what, interval] of [['a sign of life every', signs], ['no sign of life for', FOREVER]] as const) {
     const env = { PATCHBAY_LIMITS: `keepAlive=${interval},heartbeat=${interval}` }
     const gateway = await Gateway.start({ env })
@@ -22,7 +27,14 @@ export const silence = scenario({ idle: 2_000, signs: 500, ms: 10_000 }, async (
       const line = await openers[kind]({ port: proxy.port })
       const lasted = await silent(line, interval === signs ? ms : Math.min(ms, 3 * idle))
       const delay = line.closed ? undefined : await deliveryTime(gateway, line, kind)
-      report.row({ proxy: proxy.name, kind, [what]: interval, 'lasted ms': lasted, cut: line.closed ? 'yes' : 'no', 'told after ms': delay ?? '' })
+      report.row({
+        proxy: proxy.name,
+        kind,
+        [what]: interval,
+        'lasted ms': lasted,
+        cut: line.closed ? 'yes' : 'no',
+        'told after ms': delay ?? ''
+      })
       if (interval === signs) report.promise(!line.closed, `${kind}: a sign of life every ${signs} ms keeps the stream`)
       else report.promise(line.closed, `${kind}: without one the proxy cuts it, else this shows nothing`)
       report.promise(delay === undefined || delay < SOON, `${kind}: what is told is not held back: ${delay} ms`)

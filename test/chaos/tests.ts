@@ -5,15 +5,26 @@ import { Report, type Scenario } from '../support/report.js'
 import { scenario } from './scenario.js'
 
 /** A server that is killed again and again while it writes. */
-export const kill = scenario({ kills: 100 }, async ({ kills }) => await runTests(`kill: ${kills} kills under load`, ['app/crash.slow.test.js'], { CRASH_KILLS: String(kills) }))
+export const kill = scenario(
+  { kills: 100 },
+  async ({ kills }) =>
+    await runTests(`kill: ${kills} kills under load`, ['app/crash.slow.test.js'], { CRASH_KILLS: String(kills) })
+)
 
 /** A disk that is full or read-only, and files that are damaged. */
-export const disk: Scenario = scenario({}, async () => await runTests('disk: full, read-only, damaged', ['stores/disk-full.test.js', 'stores/disk-damage.test.js']))
+export const disk: Scenario = scenario(
+  {},
+  async () =>
+    await runTests('disk: full, read-only, damaged', ['stores/disk-full.test.js', 'stores/disk-damage.test.js'])
+)
 
 async function runTests (title: string, files: string[], env: Record<string, string> = {}): Promise<Report> {
   const report = new Report(title)
   for (const file of files) {
-    const child = spawn(process.execPath, [fileURLToPath(new URL(`../${file}`, import.meta.url))], { env: { ...process.env, TAP_TIMEOUT: '7200', ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, [fileURLToPath(new URL(`../${file}`, import.meta.url))], {
+      env: { ...process.env, TAP_TIMEOUT: '7200', ...env },
+      stdio: ['ignore', 'pipe', 'inherit']
+    })
     let output = ''
     child.stdout.on('data', (chunk: Buffer) => { output += String(chunk) })
     const [code] = await once(child, 'close') as [number | null]

@@ -28,7 +28,10 @@ while IFS= read -r line; do
 done
 `
 
-/** Writes the program of a server; gives its entry for the configuration. It writes its process ids and the keys of its calls to files in the folder. */
+/**
+ * Writes the program of a server; gives its entry for the configuration. It writes its process ids and the keys of its
+ * calls to files in the folder.
+ */
 export function shellServer (folder: string, withGrandchild: boolean): { command: string, args: string[] } {
   const file = join(folder, 'server.sh')
   writeFileSync(file, SCRIPT)

@@ -13,7 +13,14 @@ const TIMEOUT = 30_000
 const STILL = 20
 /** The first kills are not measured: the heap and the pools of a process grow to their size. */
 const WARM_UP = 0.2
-const OPTIONS = { limits: { upstreamRestartDelay: 5, upstreamRestartDelayMax: 5, maxUpstreamFailures: 1_000_000, upstreamStopTimeout: 500 } }
+const OPTIONS = {
+  limits: {
+    upstreamRestartDelay: 5,
+    upstreamRestartDelayMax: 5,
+    maxUpstreamFailures: 1_000_000,
+    upstreamStopTimeout: 500
+  }
+}
 
 interface Answer { text: string | undefined, error: string | undefined, ms: number }
 
@@ -32,7 +39,10 @@ const kills: Record<string, Kill> = {
   SIGTERM: async pid => process.kill(pid, 'SIGTERM')
 }
 
-/** Servers behind the gateway that are killed in every way under load: each call is answered, none is sent twice, and nothing is left of them. */
+/**
+ * Servers behind the gateway that are killed in every way under load: each call is answered, none is sent twice, and
+ * nothing is left of them.
+ */
 export const upstreams = scenario({ kills: 1_000, callers: 16 }, async ({ kills: count, callers }) => {
   const report = new Report(`upstreams: ${count} kills of a server behind the gateway, ${callers} callers`)
   const world = await open()
@@ -96,7 +106,10 @@ class Load {
   }
 
   begin (): void {
-    this.#running = [...Array.from({ length: this.#callers }, async () => await this.#repeat('victim')), this.#repeat('other')]
+    this.#running = [
+      ...Array.from({ length: this.#callers }, async () => await this.#repeat('victim')),
+      this.#repeat('other')
+    ]
   }
 
   async stop (): Promise<void> {
@@ -118,7 +131,9 @@ class Load {
   async call (alias: string, tool: string): Promise<Answer> {
     const key = `key-${++this.#key}`
     const begun = performance.now()
-    const answer = await post(this.#world.gateway.port, { name: `${alias}__${tool}`, arguments: { key } }).catch(() => undefined)
+    const answer = await post(this.#world.gateway.port, { name: `${alias}__${tool}`, arguments: { key } }).catch(
+      () => undefined
+    )
     const { text, error } = answer ?? {}
     if (text === undefined && error === undefined) this.answers.none++
     else if (error !== undefined) this.answers.error++
@@ -142,8 +157,16 @@ class Load {
 
 async function post (port: number, params: object): Promise<{ text?: string, error?: string } | undefined> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-  const reply = await fetch(`http://127.0.0.1:${port}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal: AbortSignal.timeout(TIMEOUT) })
-  const { result, error } = await reply.json() as { result?: { content?: Array<{ text?: string }> }, error?: { message: string } }
+  const reply = await fetch(`http://127.0.0.1:${port}/message`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    signal: AbortSignal.timeout(TIMEOUT)
+  })
+  const { result, error } = (await reply.json()) as {
+    result?: { content?: Array<{ text?: string }> }
+    error?: { message: string }
+  }
   if (error !== undefined) return { error: error.message }
   const text = result?.content?.[0]?.text
   return text === undefined ? undefined : { text }
@@ -158,7 +181,9 @@ function usage (pid: number): Usage {
 
 /** Waits until only one generation of each server is left. */
 async function settle ({ pids }: World): Promise<void> {
-  for (const end = Date.now() + TIMEOUT; Date.now() < end && pids('victim').filter(isRunning).length > 2;) await sleep(50)
+  for (const end = Date.now() + TIMEOUT; Date.now() < end && pids('victim').filter(isRunning).length > 2;) {
+    await sleep(50)
+  }
 }
 
 function judge (report: Report, { gateway, pids, keys }: World, { answers, others }: Load, before: Usage): void {
@@ -166,15 +191,22 @@ function judge (report: Report, { gateway, pids, keys }: World, { answers, other
   const sent = keys('victim')
   const twice = sent.length - new Set(sent).size
   const left = pids('victim').filter(isRunning).length
-  report.note(`calls: ${answers.result} results, ${answers.error} errors, ${answers.none} without an answer, ${answers.wrong} with the answer of another; ${sent.length} reached a server, ${twice} twice`)
+  report.note(
+    `calls: ${answers.result} results, ${answers.error} errors, ${answers.none} without an answer, ${answers.wrong} with the answer of another; ${sent.length} reached a server, ${twice} twice`
+  )
   report.note(`the other server: ${others.failed} calls failed, the slowest took ${Math.round(others.slowest)} ms`)
-  report.note(`processes: ${pids('victim').length} started, ${left} left; descriptors ${before.descriptors} -> ${after.descriptors}; RSS ${before.rss.toFixed(1)} -> ${after.rss.toFixed(1)} MiB`)
+  report.note(
+    `processes: ${pids('victim').length} started, ${left} left; descriptors ${before.descriptors} -> ${after.descriptors}; RSS ${before.rss.toFixed(1)} -> ${after.rss.toFixed(1)} MiB`
+  )
   report.promise(answers.none === 0, `each call is answered, not all but ${answers.none}`)
   report.promise(answers.wrong === 0, `each call gets its own answer, not all but ${answers.wrong}`)
   report.promise(twice === 0, `no call is sent twice, not ${twice}`)
   report.promise(others.failed === 0, `no call of the other server fails, not ${others.failed}`)
   report.promise(left <= 2, `one server and what it started is left, not ${left} processes`)
-  report.promise(after.descriptors <= before.descriptors + 20, `descriptors do not grow, from ${before.descriptors} to ${after.descriptors}`)
+  report.promise(
+    after.descriptors <= before.descriptors + 20,
+    `descriptors do not grow, from ${before.descriptors} to ${after.descriptors}`
+  )
   report.promise(after.rss <= before.rss + 32, `memory does not grow, from ${before.rss} to ${after.rss} MiB`)
   report.promise(gateway.complaints.length === 0, `nothing is logged as an error: ${gateway.complaints[0]}`)
 }

@@ -1,9 +1,17 @@
 import t from 'tap'
 import { FIXTURE, launch, type Json } from '../support/process.js'
 
-/** What clients of a bridge do that keeps one process for all of them: each shakes hands, calls under ids of its own, which are those of the others, and goes. */
+/**
+ * What clients of a bridge do that keeps one process for all of them: each shakes hands, calls under ids of its own,
+ * which are those of the others, and goes.
+ */
 const CLIENTS: Array<[version: string, capabilities: Json]> = [
-  ['2025-06-18', {}], ['2024-11-05', {}], ['2025-11-25', { roots: {} }], ['2025-03-26', { sampling: {} }], ['2025-11-25', {}], ['2099-01-01', {}]
+  ['2025-06-18', {}],
+  ['2024-11-05', {}],
+  ['2025-11-25', { roots: {} }],
+  ['2025-03-26', { sampling: {} }],
+  ['2025-11-25', {}],
+  ['2099-01-01', {}]
 ]
 
 t.test('a bridge may serve one client after the other with one process', async t => {
@@ -15,8 +23,15 @@ t.test('a bridge may serve one client after the other with one process', async t
     }
   }
   for (const [index, [protocolVersion, capabilities]] of CLIENTS.entries()) {
-    running.send({ id: 0, method: 'initialize', params: { protocolVersion, capabilities, clientInfo: { name: `client-${index}`, version: '1' } } })
-    t.match(await next(), { id: 0, result: { protocolVersion: protocolVersion === '2099-01-01' ? '2025-11-25' : protocolVersion } })
+    running.send({
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion, capabilities, clientInfo: { name: `client-${index}`, version: '1' } }
+    })
+    t.match(await next(), {
+      id: 0,
+      result: { protocolVersion: protocolVersion === '2099-01-01' ? '2025-11-25' : protocolVersion }
+    })
     running.send({ method: 'notifications/initialized' }, { id: 1, method: 'tools/list' })
     const listed = await next() as { id: number, result: { tools: Json[] } }
     t.equal(listed.id, 1)

@@ -19,19 +19,29 @@ const ADDRESS = 'http://127.0.0.1:8080'
 /** The code blocks of a section of the page: how the client launches a gateway, and how it connects to one. */
 function snippets (title: string): string[] {
   const [, section = ''] = PAGE.split(`\n## ${title}\n`)
-  return [...(section.split('\n## ')[0] ?? '').matchAll(/^```(?:json|toml|sh)\n([^]*?)\n```$/gm)].map(([, text]) => text as string)
+  return [...(section.split('\n## ')[0] ?? '').matchAll(/^```(?:json|toml|sh)\n([^]*?)\n```$/gm)].map(
+    ([, text]) => text as string
+  )
 }
 
 /** The entry of a snippet, whatever its form is. */
 function entryOf (snippet: string): Entry {
-  if (snippet.startsWith('{')) return Object.values(Object.values(JSON.parse(snippet) as Record<string, Record<string, Entry>>)[0] ?? {})[0] ?? {}
+  if (snippet.startsWith('{')) {
+    return Object.values(Object.values(JSON.parse(snippet) as Record<string, Record<string, Entry>>)[0] ?? {})[0] ?? {}
+  }
   if (snippet.startsWith('[')) return fromToml(snippet)
   const words = [...snippet.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
   const start = words.indexOf('node')
   const header = words[words.indexOf('--header') + 1]
   return start === -1
-    ? { url: words.find(word => word.startsWith('http:')), ...(words.includes('--header') ? { headers: { Authorization: header?.replace('Authorization: ', '') } } : {}) }
-    : { command: 'node', args: words.slice(start + 1).filter((word, index, all) => word !== '--method' && all[index - 1] !== '--method') }
+    ? {
+        url: words.find(word => word.startsWith('http:')),
+        ...(words.includes('--header') ? { headers: { Authorization: header?.replace('Authorization: ', '') } } : {})
+      }
+    : {
+        command: 'node',
+        args: words.slice(start + 1).filter((word, index, all) => word !== '--method' && all[index - 1] !== '--method')
+      }
 }
 
 /** Keys, strings, lists of strings and inline tables, which is all that the snippet has. */
@@ -54,10 +64,21 @@ function addressIn (entry: Entry): { url: string, authorization: string | undefi
 t.test('docs/clients.md has the snippets that the command prints, and they parse', async t => {
   t.equal(PAGE.match(/^## /gm)?.length, Object.keys(CLIENTS).length, 'a section for each client')
   for (const { title, stdio, http } of Object.values(CLIENTS)) {
-    t.strictSame(snippets(title), [stdio({ command: 'node', args: [SCRIPT, '--stdio'] }), http({ url: `${ADDRESS}/mcp`, headers: { Authorization: HEADER } })], title)
+    t.strictSame(
+      snippets(title),
+      [
+        stdio({ command: 'node', args: [SCRIPT, '--stdio'] }),
+        http({ url: `${ADDRESS}/mcp`, headers: { Authorization: HEADER } })
+      ],
+      title
+    )
     for (const snippet of snippets(title)) t.ok(Object.keys(entryOf(snippet)).length > 0, snippet)
   }
-  t.equal(PAGE.match(/^(Tried|Not tried)[:. (].*2026-\d\d-\d\d/gm)?.length, Object.keys(CLIENTS).length, 'each says what was tried, and when')
+  t.equal(
+    PAGE.match(/^(Tried|Not tried)[:. (].*2026-\d\d-\d\d/gm)?.length,
+    Object.keys(CLIENTS).length,
+    'each says what was tried, and when'
+  )
 })
 
 t.test('what the page has a client launch and where it has it connect is served', { jobs: PROCESSES }, async t => {
@@ -67,7 +88,11 @@ t.test('what the page has a client launch and where it has it connect is served'
     t.test(title, { buffered: true }, async t => {
       const [local, remote] = snippets(title).map(entryOf) as [Entry, Entry]
       t.equal(local.command, 'node')
-      const child = spawn(process.execPath, (local.args ?? []).map(arg => arg === SCRIPT ? COMMAND : arg), { env: { PATH: process.env['PATH'], PATCHBAY_EPHEMERAL: 'true' } })
+      const child = spawn(
+        process.execPath,
+        (local.args ?? []).map(arg => (arg === SCRIPT ? COMMAND : arg)),
+        { env: { PATH: process.env['PATH'], PATCHBAY_EPHEMERAL: 'true' } }
+      )
       const launched = new Launched(child)
       t.teardown(async () => { child.kill('SIGKILL'); await launched.ended })
       launched.send(initialize)
@@ -78,7 +103,11 @@ t.test('what the page has a client launch and where it has it connect is served'
       const { url: printed, authorization = '' } = addressIn(remote)
       const reply = await fetch(printed.replace(ADDRESS, url), {
         method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: authorization.replace('<your key>', ADA) },
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: authorization.replace('<your key>', ADA)
+        },
         body: JSON.stringify({ jsonrpc: '2.0', ...initialize })
       })
       t.equal(reply.status, 200)
@@ -88,22 +117,45 @@ t.test('what the page has a client launch and where it has it connect is served'
 })
 
 t.test('without keys no snippet has a header', async t => {
-  for (const { title, http } of Object.values(CLIENTS)) t.notMatch(http({ url: 'http://127.0.0.1:1/mcp' }), /header|Bearer|AUTHORIZATION/i, title)
+  for (const { title, http } of Object.values(CLIENTS)) {
+    t.notMatch(http({ url: 'http://127.0.0.1:1/mcp' }), /header|Bearer|AUTHORIZATION/i, title)
+  }
 })
 
 t.test('the snippets follow the options, and a launched gateway opens no port', async t => {
   const options = resolveOptions({ port: 9000, prefix: '/ai', apiKeys: [listed('ada', ADA)] })
-  const text = describeClient('windsurf', options, stdioEntry(['/usr/bin/node', '/opt/a b/cli.js', '--port', '9000', '--plugin', '/home/ada/w.ts', '--keep-serving']))
+  const text = describeClient(
+    'windsurf',
+    options,
+    stdioEntry(['/usr/bin/node', '/opt/a b/cli.js', '--port', '9000', '--plugin', '/home/ada/w.ts', '--keep-serving'])
+  )
   const [local, remote] = [...text.matchAll(/^\{\n[^]*?\n\}$/gm)].map(([found]) => entryOf(found))
   t.strictSame(local, { command: '/usr/bin/node', args: ['/opt/a b/cli.js', '--stdio', '--plugin', '/home/ada/w.ts'] })
   t.strictSame(remote, { serverUrl: 'http://127.0.0.1:9000/ai/mcp', headers: { Authorization: HEADER } })
-  t.match(describeClient('claude-code', options, stdioEntry(['/usr/bin/node', '/opt/a b/cli.js'])), 'claude mcp add --scope user patchbay -- /usr/bin/node "/opt/a b/cli.js" --stdio')
+  t.match(
+    describeClient('claude-code', options, stdioEntry(['/usr/bin/node', '/opt/a b/cli.js'])),
+    'claude mcp add --scope user patchbay -- /usr/bin/node "/opt/a b/cli.js" --stdio'
+  )
   t.strictSame(stdioEntry(['node', 'cli.js', '--stdio', '--host', 'localhost']).args, ['cli.js', '--stdio'])
 })
 
 t.test('variables that are set are part of what a client launches: absolute paths, no secrets, no port', async t => {
   const cwd = await folder(t, { 'c.json': '{"port":9000,"host":"127.0.0.1"}', 'p.ts': '', 'q.json': '{}' })
-  const env = { HOME: '/home/ada', PATCHBAY_CONFIG: 'c.json', PATCHBAY_DATA: 'd', PATCHBAY_ROOTS: '.,docs', PATCHBAY_PLUGINS: './p.ts', PATCHBAY_PORT: '9001', PATCHBAY_HOST: '127.0.0.1', PATCHBAY_NAME: '', PATCHBAY_PAGE_SIZE: '5', PATCHBAY_SECRET: 'sixteen-letters-', PATCHBAY_API_KEYS: '[]', PATCHBAY_TOKEN: 'x', PATCHBAY_REDIS: 'redis://ada:pass@localhost' }
+  const env = {
+    HOME: '/home/ada',
+    PATCHBAY_CONFIG: 'c.json',
+    PATCHBAY_DATA: 'd',
+    PATCHBAY_ROOTS: '.,docs',
+    PATCHBAY_PLUGINS: './p.ts',
+    PATCHBAY_PORT: '9001',
+    PATCHBAY_HOST: '127.0.0.1',
+    PATCHBAY_NAME: '',
+    PATCHBAY_PAGE_SIZE: '5',
+    PATCHBAY_SECRET: 'sixteen-letters-',
+    PATCHBAY_API_KEYS: '[]',
+    PATCHBAY_TOKEN: 'x',
+    PATCHBAY_REDIS: 'redis://ada:pass@localhost'
+  }
   const entry = stdioEntry(['node', 'cli.js'], env, cwd)
   t.strictSame(entry.env, {
     PATCHBAY_CONFIG: join(cwd, 'c.json'),
@@ -117,12 +169,22 @@ t.test('variables that are set are part of what a client launches: absolute path
     PATCHBAY_REDIS: 'redis://ada:<your password>@localhost',
     PATCHBAY_HTTP: 'false'
   })
-  t.equal(stdioEntry(['node', 'cli.js'], { PATCHBAY_CONFIG: 'q.json', PATCHBAY_HTTP: 'true' }, cwd).env?.['PATCHBAY_HTTP'], undefined, 'no port to keep closed')
+  t.equal(
+    stdioEntry(['node', 'cli.js'], { PATCHBAY_CONFIG: 'q.json', PATCHBAY_HTTP: 'true' }, cwd).env?.['PATCHBAY_HTTP'],
+    undefined,
+    'no port to keep closed'
+  )
   t.strictSame(stdioEntry(['node', 'cli.js', '--config', join(cwd, 'c.json')], {}, cwd).env, { PATCHBAY_HTTP: 'false' })
   t.strictSame(stdioEntry(['node', 'cli.js'], { PATCHBAY_ROOTS: '["/a,b"]' }, cwd).env, { PATCHBAY_ROOTS: '["/a,b"]' })
   for (const { title, stdio } of Object.values(CLIENTS)) {
     const snippet = stdio(entry)
-    const variables = /^[{[]/.test(snippet) ? entryOf(snippet).env : Object.fromEntries([...snippet.matchAll(/ -e (?:"(\w+=[^"]*)"|(\S+))/g)].map(([, quoted, plain]) => (quoted ?? plain ?? '').split('=')))
+    const variables = /^[{[]/.test(snippet)
+      ? entryOf(snippet).env
+      : Object.fromEntries(
+        [...snippet.matchAll(/ -e (?:"(\w+=[^"]*)"|(\S+))/g)].map(([, quoted, plain]) =>
+          (quoted ?? plain ?? '').split('=')
+        )
+      )
     t.strictSame(variables, entry.env, title)
   }
   t.match(CLIENTS['claude-code']?.stdio(entry), / patchbay -e .* -- node cli\.js --stdio$/)
@@ -130,7 +192,10 @@ t.test('variables that are set are part of what a client launches: absolute path
 
 t.test('a gateway that is launched as printed has the options of the environment, and opens no port', async t => {
   const cwd = await folder(t, { 'c.json': '{"port":0,"name":"printed"}' })
-  const { stdout } = await launch(t, ['clients', 'cursor'], { cwd, env: { PATCHBAY_CONFIG: 'c.json', PATCHBAY_EPHEMERAL: 'true' } }).exit()
+  const { stdout } = await launch(t, ['clients', 'cursor'], {
+    cwd,
+    env: { PATCHBAY_CONFIG: 'c.json', PATCHBAY_EPHEMERAL: 'true' }
+  }).exit()
   const { args = [], env = {} } = entryOf(/^\{\n[^]*?\n\}$/m.exec(stdout)?.[0] ?? '')
   const launched = launch(t, args.slice(1), { env })
   launched.send(initialize)
@@ -145,8 +210,24 @@ t.test('patchbay clients lists the names, and suggests one for a misspelt name',
   const { code, stdout, stderr } = await launch(t, ['clients']).exit()
   t.match({ code, stderr }, { code: 0, stderr: '' })
   for (const name of Object.keys(CLIENTS)) t.match(stdout, new RegExp(`^ {2}${name} `, 'm'))
-  t.match(await launch(t, ['clients', 'vscode', '--port', '9001']).exit(), { code: 0, stdout: /"type": "http",\n +"url": "http:\/\/127\.0\.0\.1:9001\/mcp"/, stderr: '' })
-  t.match(await launch(t, ['clients', '--port', '9001', 'cursor', '--ephemeral']).exit(), { code: 0, stdout: /^Cursor: [^]*"--ephemeral"[^]*http:\/\/127\.0\.0\.1:9001\/mcp/, stderr: '' })
-  t.match(await launch(t, ['clients', 'cursor', 'zed']).exit(), { code: 1, stdout: '', stderr: /"zed" is not an option/ })
-  t.match(await launch(t, ['clients', 'curser']).exit(), { code: 1, stdout: '', stderr: 'patchbay: there is no client "curser"; did you mean "cursor"?\n' })
+  t.match(await launch(t, ['clients', 'vscode', '--port', '9001']).exit(), {
+    code: 0,
+    stdout: /"type": "http",\n +"url": "http:\/\/127\.0\.0\.1:9001\/mcp"/,
+    stderr: ''
+  })
+  t.match(await launch(t, ['clients', '--port', '9001', 'cursor', '--ephemeral']).exit(), {
+    code: 0,
+    stdout: /^Cursor: [^]*"--ephemeral"[^]*http:\/\/127\.0\.0\.1:9001\/mcp/,
+    stderr: ''
+  })
+  t.match(await launch(t, ['clients', 'cursor', 'zed']).exit(), {
+    code: 1,
+    stdout: '',
+    stderr: /"zed" is not an option/
+  })
+  t.match(await launch(t, ['clients', 'curser']).exit(), {
+    code: 1,
+    stdout: '',
+    stderr: 'patchbay: there is no client "curser"; did you mean "cursor"?\n'
+  })
 })

@@ -4,8 +4,18 @@ import { folder, launch, toolCall, type Json, type Launched } from '../support/p
 
 async function stdio (t: Test, env: Record<string, string>, args: string[] = []): Promise<Launched> {
   const home = await folder(t, {})
-  const launched = launch(t, ['--stdio', ...args], { env: { HOME: home, XDG_DATA_HOME: home, XDG_CACHE_HOME: home, ...env } })
-  launched.send({ id: 0, method: 'initialize', params: { protocolVersion: '2024-11-05', clientInfo: { name: 'example-client', version: '1.0.0' }, capabilities: {} } })
+  const launched = launch(t, ['--stdio', ...args], {
+    env: { HOME: home, XDG_DATA_HOME: home, XDG_CACHE_HOME: home, ...env }
+  })
+  launched.send({
+    id: 0,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2024-11-05',
+      clientInfo: { name: 'example-client', version: '1.0.0' },
+      capabilities: {}
+    }
+  })
   t.match(await launched.next(), { id: 0, result: { protocolVersion: '2024-11-05' } })
   launched.send({ method: 'notifications/initialized' })
   return launched
@@ -17,7 +27,11 @@ t.test('the command, with a real clipboard', { skip: noDisplay }, async t => {
   t.test('a batch reads before it writes, and is answered in its order', async t => {
     const launched = await stdio(t, { DISPLAY }, ['--log-level', 'silent'])
     launched.send(toolCall(1, 'set_clipboard', { text: 'Previous clipboard content' }))
-    t.strictSame(await launched.next(), { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'Text copied to clipboard' }] } })
+    t.strictSame(await launched.next(), {
+      jsonrpc: '2.0',
+      id: 1,
+      result: { content: [{ type: 'text', text: 'Text copied to clipboard' }] }
+    })
     const batch = [toolCall(1, 'get_clipboard'), toolCall(2, 'set_clipboard', { text: 'Batch operation result' })]
     launched.write(`${JSON.stringify(batch.map(message => ({ jsonrpc: '2.0', ...message })))}\n`)
     t.strictSame(await launched.next() as unknown, [
@@ -33,14 +47,24 @@ t.test('the command, with a real clipboard', { skip: noDisplay }, async t => {
   t.test('what is on the clipboard is in no log, whatever goes wrong', async t => {
     const launched = await stdio(t, { DISPLAY }, ['--log-level', 'trace', '--port', '0'])
     const SECRET = 'correct horse battery staple'
-    const calls = [toolCall(1, 'set_clipboard', { text: SECRET }), toolCall(2, 'get_clipboard'), toolCall(3, 'set_clipboard', { text: `${SECRET}\0` }),
-      toolCall(4, 'set_clipboard', { text: SECRET.repeat(50_000) }), toolCall(5, 'set_clipboard', { text: SECRET, more: SECRET }), toolCall(6, 'set_clipboard', { other: SECRET })]
+    const calls = [
+      toolCall(1, 'set_clipboard', { text: SECRET }),
+      toolCall(2, 'get_clipboard'),
+      toolCall(3, 'set_clipboard', { text: `${SECRET}\0` }),
+      toolCall(4, 'set_clipboard', { text: SECRET.repeat(50_000) }),
+      toolCall(5, 'set_clipboard', { text: SECRET, more: SECRET }),
+      toolCall(6, 'set_clipboard', { other: SECRET })
+    ]
     const answers: Json[] = []
     for (const call of calls) {
       launched.send(call)
       answers.push(await launched.next())
     }
-    t.match(answers, [{ result: Object }, { result: { content: [{ text: SECRET }] } }, ...Array(4).fill({ error: { code: -32602 } })])
+    t.match(answers, [
+      { result: Object },
+      { result: { content: [{ text: SECRET }] } },
+      ...Array(4).fill({ error: { code: -32602 } })
+    ])
     launched.end()
     const { stderr } = await launched.exit()
     t.match(stderr, /shutting down/)
@@ -48,11 +72,19 @@ t.test('the command, with a real clipboard', { skip: noDisplay }, async t => {
   })
 })
 
-t.test('the command on a machine without a display answers with the error of the clipboard', { skip: process.platform !== 'linux' && 'a display is what Linux needs' }, async t => {
-  const launched = await stdio(t, {}, ['--log-level', 'silent'])
-  launched.send(toolCall(8, 'get_clipboard'))
-  t.match(await launched.next(), {
-    id: 8,
-    error: { code: -32001, message: 'Clipboard error', data: { details: 'Failed to access system clipboard: No display environment available', hint: String } }
-  })
-})
+t.test(
+  'the command on a machine without a display answers with the error of the clipboard',
+  { skip: process.platform !== 'linux' && 'a display is what Linux needs' },
+  async t => {
+    const launched = await stdio(t, {}, ['--log-level', 'silent'])
+    launched.send(toolCall(8, 'get_clipboard'))
+    t.match(await launched.next(), {
+      id: 8,
+      error: {
+        code: -32001,
+        message: 'Clipboard error',
+        data: { details: 'Failed to access system clipboard: No display environment available', hint: String }
+      }
+    })
+  }
+)

@@ -15,7 +15,12 @@ const FOLDERS: Array<[what: string, platform: string, env: Record<string, string
   ['Linux with a relative XDG_DATA_HOME, which is to be ignored', 'linux', { XDG_DATA_HOME: 'data' }, SHARED],
   ['FreeBSD', 'freebsd', {}, SHARED],
   ['macOS', 'darwin', {}, join(HOME, 'Library/Application Support/patchbay')],
-  ['macOS with XDG_DATA_HOME, which is not of that world', 'darwin', { XDG_DATA_HOME: '/data' }, join(HOME, 'Library/Application Support/patchbay')],
+  [
+    'macOS with XDG_DATA_HOME, which is not of that world',
+    'darwin',
+    { XDG_DATA_HOME: '/data' },
+    join(HOME, 'Library/Application Support/patchbay')
+  ],
   ['Windows', 'win32', { LOCALAPPDATA: '/users/ada/local' }, join('/users/ada/local', 'patchbay')],
   ['Windows without LOCALAPPDATA', 'win32', {}, join(HOME, 'AppData', 'Local', 'patchbay')],
   ['Windows with an empty LOCALAPPDATA', 'win32', { LOCALAPPDATA: '' }, join(HOME, 'AppData', 'Local', 'patchbay')]
@@ -31,9 +36,16 @@ t.test('the data folder is that of the user unless it is set', async t => {
 
 interface Given { args?: string[], env?: Record<string, string>, file?: object }
 
-async function read (t: Test, { args = [], env = {}, file }: Given): Promise<{ cwd: string, options: Options, launch: string[] }> {
+async function read (
+  t: Test,
+  { args = [], env = {}, file }: Given
+): Promise<{ cwd: string, options: Options, launch: string[] }> {
   const cwd = await folder(t, file === undefined ? {} : { 'c.json': JSON.stringify(file) })
-  const { options, args: launch } = readSettings(file === undefined ? args : ['--config', join(cwd, 'c.json'), ...args], env, file === undefined ? cwd : '/elsewhere')
+  const { options, args: launch } = readSettings(
+    file === undefined ? args : ['--config', join(cwd, 'c.json'), ...args],
+    env,
+    file === undefined ? cwd : '/elsewhere'
+  )
   return { cwd, options: resolveOptions(options), launch }
 }
 
@@ -63,12 +75,19 @@ t.test('the command line that is shown means the same in every folder', async t 
 })
 
 t.test('ephemeral is asked for in each way, and an embedded gateway keeps nothing by itself', async t => {
-  for (const given of [{ args: ['--ephemeral'] }, { env: { PATCHBAY_EPHEMERAL: 'true' } }, { env: { PATCHBAY_EPHEMERAL: '1' } }, { file: { ephemeral: true } }]) {
+  for (const given of [
+    { args: ['--ephemeral'] },
+    { env: { PATCHBAY_EPHEMERAL: 'true' } },
+    { env: { PATCHBAY_EPHEMERAL: '1' } },
+    { file: { ephemeral: true } }
+  ]) {
     t.match((await read(t, given)).options, { ephemeral: true })
   }
   t.match((await read(t, {})).options, { ephemeral: false })
   t.notOk('data' in (await read(t, {})).options)
-  t.match((await read(t, { file: { ephemeral: true }, env: { PATCHBAY_EPHEMERAL: 'false' } })).options, { ephemeral: false })
+  t.match((await read(t, { file: { ephemeral: true }, env: { PATCHBAY_EPHEMERAL: 'false' } })).options, {
+    ephemeral: false
+  })
 })
 
 const MISTAKES: Array<[given: Given, pattern: RegExp]> = [
@@ -88,11 +107,18 @@ t.test('a mistake is named', async t => {
 
 t.test('MCP_LOG_LEVEL takes the level names of other programs', async t => {
   const LEVELS: Array<[env: Record<string, string>, logLevel: string]> = [
-    [{ MCP_LOG_LEVEL: 'DEBUG' }, 'debug'], [{ MCP_LOG_LEVEL: 'INFO' }, 'info'], [{ MCP_LOG_LEVEL: 'WARNING' }, 'warn'], [{ MCP_LOG_LEVEL: 'warn' }, 'warn'],
-    [{ MCP_LOG_LEVEL: 'ERROR' }, 'error'], [{ MCP_LOG_LEVEL: 'CRITICAL' }, 'fatal'], [{ MCP_LOG_LEVEL: '' }, 'info'],
+    [{ MCP_LOG_LEVEL: 'DEBUG' }, 'debug'],
+    [{ MCP_LOG_LEVEL: 'INFO' }, 'info'],
+    [{ MCP_LOG_LEVEL: 'WARNING' }, 'warn'],
+    [{ MCP_LOG_LEVEL: 'warn' }, 'warn'],
+    [{ MCP_LOG_LEVEL: 'ERROR' }, 'error'],
+    [{ MCP_LOG_LEVEL: 'CRITICAL' }, 'fatal'],
+    [{ MCP_LOG_LEVEL: '' }, 'info'],
     [{ MCP_LOG_LEVEL: 'DEBUG', PATCHBAY_LOG_LEVEL: 'error' }, 'error']
   ]
-  for (const [env, logLevel] of LEVELS) t.equal((await read(t, { env })).options.logLevel, logLevel, JSON.stringify(env))
+  for (const [env, logLevel] of LEVELS) {
+    t.equal((await read(t, { env })).options.logLevel, logLevel, JSON.stringify(env))
+  }
   t.equal((await read(t, { env: { MCP_LOG_LEVEL: 'DEBUG' }, args: ['--log-level', 'warn'] })).options.logLevel, 'warn')
   t.equal((await read(t, { env: { MCP_LOG_LEVEL: 'DEBUG' }, file: { logLevel: 'warn' } })).options.logLevel, 'debug')
 })

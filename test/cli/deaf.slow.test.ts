@@ -23,13 +23,24 @@ export default async function talker (fastify) {
 async function deaf (t: Test, tool: string) {
   const cwd = await folder(t, { 'talker.mjs': TALKER })
   const child = spawn(process.execPath, [COMMAND, '--stdio', '--ephemeral', '--plugin', 'talker.mjs'], {
-    cwd, env: { PATH: process.env['PATH'], PATCHBAY_LIMITS: 'maxQueue=100000,writeDeadline=300', PATCHBAY_GRACE: '1000', MCP_LOG_JSON: 'true' }
+    cwd,
+    env: {
+      PATH: process.env['PATH'],
+      PATCHBAY_LIMITS: 'maxQueue=100000,writeDeadline=300',
+      PATCHBAY_GRACE: '1000',
+      MCP_LOG_JSON: 'true'
+    }
   })
   t.teardown(() => child.kill('SIGKILL'))
   let logged = ''
   child.stderr.on('data', (chunk: Buffer) => { logged += String(chunk) })
   const exited = once(child, 'exit')
-  for (const message of [{ id: 0, method: 'initialize', params: {} }, { id: 1, method: 'tools/call', params: { name: tool } }]) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  for (const message of [
+    { id: 0, method: 'initialize', params: {} },
+    { id: 1, method: 'tools/call', params: { name: tool } }
+  ]) {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  }
   return { child, exited, logged: () => logged }
 }
 
@@ -48,7 +59,10 @@ t.test('a client that reads a large answer late gets all of it', async t => {
   const ended = once(child.stdout, 'end')
   child.stdin.end()
   await inTime(Promise.all([exited, ended]), 'the end', 60_000)
-  t.match(JSON.parse(text.trim().split('\n').at(-1) ?? ''), { id: 1, result: { content: [{ text: 'x'.repeat(3_000_000) }] } })
+  t.match(JSON.parse(text.trim().split('\n').at(-1) ?? ''), {
+    id: 1,
+    result: { content: [{ text: 'x'.repeat(3_000_000) }] }
+  })
   t.notMatch(logged(), /is not read/)
 })
 

@@ -24,11 +24,21 @@ t.test('with a drainDelay, a process that is to end is not ready and serves ever
   t.match(await get(`${url}/livez`), { status: 200, body: 'live', connection: 'close' })
   t.match(await get(`${url}/health`), { status: 503, body: /"status":"draining","reason":"it is about to shut down"/ })
 
-  for (let message = await reply.message(); message['id'] === undefined; message = await reply.message()) t.match(message, { method: 'notifications/progress' })
+  for (let message = await reply.message(); message['id'] === undefined; message = await reply.message()) {
+    t.match(message, { method: 'notifications/progress' })
+  }
   t.match((await session.post({ id: 2, method: 'ping' })).status, 200, 'a session goes on')
   t.match((await openSession(url)).id, /./, 'a new one begins')
-  const called = await fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"x"}}}' })
-  t.match([called.status, called.headers.get('connection')], [200, 'close'], 'a new call is answered on a connection that a proxy does not use again')
+  const called = await fetch(`${url}/message`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"x"}}}'
+  })
+  t.match(
+    [called.status, called.headers.get('connection')],
+    [200, 'close'],
+    'a new call is answered on a connection that a proxy does not use again'
+  )
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   t.teardown(() => socket.terminate())
   await once(socket, 'open')
@@ -59,9 +69,11 @@ t.test('the delay is for HTTP: a gateway on stdio alone ends without it', async 
 })
 
 /** A GET on a connection that would be kept. */
-async function get (url: string): Promise<{ status: number | undefined, body: string, connection: string | undefined }> {
+async function get (
+  url: string
+): Promise<{ status: number | undefined, body: string, connection: string | undefined }> {
   const agent = new http.Agent({ keepAlive: true })
-  const [reply] = await once(http.get(url, { agent }), 'response') as [IncomingMessage]
+  const [reply] = (await once(http.get(url, { agent }), 'response')) as [IncomingMessage]
   const body = await text(reply)
   agent.destroy()
   return { status: reply.statusCode, body, connection: reply.headers.connection }

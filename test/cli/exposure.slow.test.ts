@@ -8,12 +8,49 @@ const anyone = { PATCHBAY_ALLOW_ANONYMOUS: 'true' }
 const hosts = { PATCHBAY_ALLOWED_HOSTS: 'gateway.test' }
 
 const REFUSED: Array<[what: string, host: string, env: Record<string, string>, lacks: RegExp[]]> = [
-  ['nothing', '0.0.0.0', {}, [/who may call \(apiKeys or oauth\) and which names they use \(allowedHosts\)/, /patchbay key/, /PATCHBAY_ALLOWED_HOSTS=mcp\.example\.com patchbay --host 0\.0\.0\.0 --port 0$/m]],
-  ['names only', '0.0.0.0', hosts, [/say who may call \(apiKeys or oauth\), or listen on 127\.0\.0\.1/, /PATCHBAY_API_KEYS='\[\.\.\.\]' patchbay --host/]],
+  [
+    'nothing',
+    '0.0.0.0',
+    {},
+    [
+      /who may call \(apiKeys or oauth\) and which names they use \(allowedHosts\)/,
+      /patchbay key/,
+      /PATCHBAY_ALLOWED_HOSTS=mcp\.example\.com patchbay --host 0\.0\.0\.0 --port 0$/m
+    ]
+  ],
+  [
+    'names only',
+    '0.0.0.0',
+    hosts,
+    [
+      /say who may call \(apiKeys or oauth\), or listen on 127\.0\.0\.1/,
+      /PATCHBAY_API_KEYS='\[\.\.\.\]' patchbay --host/
+    ]
+  ],
   ['keys only', '::', keys, [/option host is ::.*say which names they use \(allowedHosts\), or listen/]],
-  ['permission for everyone, but no names', '0.0.0.0', anyone, [/say which names they use \(allowedHosts\), or listen/]],
-  ['a public name on loopback, which a proxy would use', '127.0.0.1', { PATCHBAY_ALLOWED_HOSTS: 'localhost,mcp.example.com:8443' }, [/option allowedHosts has mcp\.example\.com:8443.*proxy/, /say who may call \(apiKeys or oauth\), or leave that option out/, /set allowAnonymous to true/, /PATCHBAY_API_KEYS='\[\.\.\.\]' patchbay --host 127\.0\.0\.1/]],
-  ['a proxy that is trusted', 'localhost', { PATCHBAY_TRUST_PROXY: '127.0.0.1' }, [/option trustProxy is set.*say who may call \(apiKeys or oauth\), or leave/]],
+  [
+    'permission for everyone, but no names',
+    '0.0.0.0',
+    anyone,
+    [/say which names they use \(allowedHosts\), or listen/]
+  ],
+  [
+    'a public name on loopback, which a proxy would use',
+    '127.0.0.1',
+    { PATCHBAY_ALLOWED_HOSTS: 'localhost,mcp.example.com:8443' },
+    [
+      /option allowedHosts has mcp\.example\.com:8443.*proxy/,
+      /say who may call \(apiKeys or oauth\), or leave that option out/,
+      /set allowAnonymous to true/,
+      /PATCHBAY_API_KEYS='\[\.\.\.\]' patchbay --host 127\.0\.0\.1/
+    ]
+  ],
+  [
+    'a proxy that is trusted',
+    'localhost',
+    { PATCHBAY_TRUST_PROXY: '127.0.0.1' },
+    [/option trustProxy is set.*say who may call \(apiKeys or oauth\), or leave/]
+  ],
   ['every proxy trusted', '::1', { PATCHBAY_TRUST_PROXY: 'true' }, [/option trustProxy is set/]]
 ]
 
@@ -41,20 +78,34 @@ t.test('listening for other machines', async t => {
       t.match(await launched.exit(), { code: 0 })
     })
   }
-  t.test('is possible without credentials where an option allows it, with a warning in the log', { buffered: true }, async t => {
-    for (const [host, env, sign] of [['127.0.0.1', { ...hosts, ...anyone }, /option allowedHosts has gateway\.test/], ['0.0.0.0', { ...hosts, ...anyone }, /option host is 0\.0\.0\.0/], ['127.0.0.1', { ...anyone, PATCHBAY_TRUST_PROXY: 'true' }, /option trustProxy is set/]] as const) {
-      const launched = launch(t, ['--host', host, '--port', '0', '--ephemeral'], { env })
-      const { port } = new URL(await launched.url())
-      const answer = await fetch(`http://127.0.0.1:${port}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' })
-      t.equal(answer.status, 200)
-      launched.kill('SIGTERM')
-      const { stderr } = await launched.exit()
-      t.match(stderr, sign)
-      t.match(stderr, /"level":40.*option allowAnonymous is set: everyone who gets there may use everything/)
+  t.test(
+    'is possible without credentials where an option allows it, with a warning in the log',
+    { buffered: true },
+    async t => {
+      for (const [host, env, sign] of [
+        ['127.0.0.1', { ...hosts, ...anyone }, /option allowedHosts has gateway\.test/],
+        ['0.0.0.0', { ...hosts, ...anyone }, /option host is 0\.0\.0\.0/],
+        ['127.0.0.1', { ...anyone, PATCHBAY_TRUST_PROXY: 'true' }, /option trustProxy is set/]
+      ] as const) {
+        const launched = launch(t, ['--host', host, '--port', '0', '--ephemeral'], { env })
+        const { port } = new URL(await launched.url())
+        const answer = await fetch(`http://127.0.0.1:${port}/message`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+        })
+        t.equal(answer.status, 200)
+        launched.kill('SIGTERM')
+        const { stderr } = await launched.exit()
+        t.match(stderr, sign)
+        t.match(stderr, /"level":40.*option allowAnonymous is set: everyone who gets there may use everything/)
+      }
     }
-  })
+  )
   t.test('is not assumed for names of this machine', { buffered: true }, async t => {
-    const launched = launch(t, ['--port', '0', '--ephemeral'], { env: { PATCHBAY_ALLOWED_HOSTS: 'localhost:3000,127.0.0.2,[::1]:80,::1', PATCHBAY_TRUST_PROXY: 'false' } })
+    const launched = launch(t, ['--port', '0', '--ephemeral'], {
+      env: { PATCHBAY_ALLOWED_HOSTS: 'localhost:3000,127.0.0.2,[::1]:80,::1', PATCHBAY_TRUST_PROXY: 'false' }
+    })
     await launched.url()
     launched.kill('SIGTERM')
     t.match(await launched.exit(), { code: 0, stderr: /^(?!.*allowAnonymous)/s })
@@ -73,7 +124,9 @@ t.test('every way to name this machine alone is served without keys, under the n
       const launched = launch(t, ['--host', host, '--port', '0', '--ephemeral'])
       const url = await launched.url()
       const name = host.includes(':') ? `[${host}]` : host
-      for (const base of [url, `http://${name}:${new URL(url).port}`]) t.match(await (await fetch(`${base}/health`)).json(), { status: 'healthy', version: String }, base)
+      for (const base of [url, `http://${name}:${new URL(url).port}`]) {
+        t.match(await (await fetch(`${base}/health`)).json(), { status: 'healthy', version: String }, base)
+      }
       launched.kill('SIGTERM')
       t.match(await launched.exit(), { code: 0 })
     })

@@ -13,7 +13,11 @@ t.test('lines keep their order, and have the level, process and host that pino w
   logger.info({ audit: { outcome: 'ok' } }, 'ping ok 0.1 ms (http)')
   logger.error('last')
   const lines = readFileSync(file, 'utf8').trim().split('\n').map(line => JSON.parse(line) as object)
-  t.match(lines, [{ level: 30, pid: 42, hostname: String, msg: 'first' }, { level: 30, audit: { outcome: 'ok' }, msg: 'ping ok 0.1 ms (http)' }, { level: 50, msg: 'last' }])
+  t.match(lines, [
+    { level: 30, pid: 42, hostname: String, msg: 'first' },
+    { level: 30, audit: { outcome: 'ok' }, msg: 'ping ok 0.1 ms (http)' },
+    { level: 50, msg: 'last' }
+  ])
   t.equal(lines.length, 3)
   logs.flush()
 })
@@ -26,9 +30,19 @@ t.test('a message and a stack of any length make a line that can be read, and th
   logger.error({ err: new AggregateError([new TypeError('y'.repeat(20_000)), 'text'], 'all failed') }, 'many')
   logger.error({ err: 'no error' }, 'text')
   logs.flush()
-  const [long, many, plain] = readFileSync(file, 'utf8').trim().split('\n').map(line => JSON.parse(line) as { err: { message: string, stack: string } })
+  const [long, many, plain] = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as { err: { message: string, stack: string } })
   t.equal(long?.err.message, `${'x'.repeat(16_384)}… (4983616 more characters)`)
   t.match(long?.err.stack, /^Error: x{1024}… \(4998976 more characters\)\n +at .*logger\.test/)
-  t.match(many, { err: { type: 'AggregateError', message: 'all failed', stack: /logger\.test/, aggregateErrors: [{ type: 'TypeError', message: `${'y'.repeat(16_384)}… (3616 more characters)` }, 'text'] } })
+  t.match(many, {
+    err: {
+      type: 'AggregateError',
+      message: 'all failed',
+      stack: /logger\.test/,
+      aggregateErrors: [{ type: 'TypeError', message: `${'y'.repeat(16_384)}… (3616 more characters)` }, 'text']
+    }
+  })
   t.match(plain, { err: 'no error' })
 })

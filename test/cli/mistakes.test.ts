@@ -5,7 +5,10 @@ import { folder, launch, PROCESSES } from '../support/process.js'
 
 interface Launch { args?: string[], env?: Record<string, string>, files?: Record<string, string> }
 
-/** Every mistake ends the same way: one line on standard error that names the mistake, nothing on standard output, exit 1. */
+/**
+ * Every mistake ends the same way: one line on standard error that names the mistake, nothing on standard output, exit
+ * 1.
+ */
 async function refused (t: Test, { args = [], env = {}, files = {} }: Launch, expected: RegExp): Promise<void> {
   const cwd = await folder(t, files)
   const { code, stdout, stderr } = await launch(t, args, { env, cwd }).exit()
@@ -17,24 +20,58 @@ async function refused (t: Test, { args = [], env = {}, files = {} }: Launch, ex
 
 const MISTAKES: Array<[what: string, launch: Launch, expected: RegExp]> = [
   ['an option that does not exist', { args: ['--nonsense'] }, /--nonsense/],
-  ['a bad value in the environment', { args: ['--stdio'], env: { PATCHBAY_PORT: 'abc' } }, /PATCHBAY_PORT must be a whole number, not "abc"/],
-  ['a config file that is not JSON', { args: ['--config', 'c.json'], files: { 'c.json': '{ port: 1 }' } }, /config file .*c\.json/],
-  ['an address others can reach, without names for it', { args: ['--host', '0.0.0.0', '--port', '0'] }, /option host is 0\.0\.0\.0.*allowedHosts/],
-  ['a root that is not a folder', { args: ['--stdio', '--root', 'a.txt'], files: { 'a.txt': '' } }, /option roots: \/.+\/a\.txt is not a folder/],
-  ['a plugin in TypeScript that cannot be read', { args: ['--stdio', '--plugin', 'p.ts'], files: { 'p.ts': '\n\nexport default tool({' } }, /p\.ts: .*\w/],
-  ['a plugin in JavaScript that cannot be read', { args: ['--stdio', '--plugin', 'p.js'], files: { 'p.js': '\n\nexport default tool({' } }, /p\.js: .*\w/],
-  ['a plugin that throws', { args: ['--stdio', '--plugin', 'p.ts'], files: { 'p.ts': 'throw new Error("no database\\nat all")' } }, /plugin \/.+\/p\.ts: no database/]
+  [
+    'a bad value in the environment',
+    { args: ['--stdio'], env: { PATCHBAY_PORT: 'abc' } },
+    /PATCHBAY_PORT must be a whole number, not "abc"/
+  ],
+  [
+    'a config file that is not JSON',
+    { args: ['--config', 'c.json'], files: { 'c.json': '{ port: 1 }' } },
+    /config file .*c\.json/
+  ],
+  [
+    'an address others can reach, without names for it',
+    { args: ['--host', '0.0.0.0', '--port', '0'] },
+    /option host is 0\.0\.0\.0.*allowedHosts/
+  ],
+  [
+    'a root that is not a folder',
+    { args: ['--stdio', '--root', 'a.txt'], files: { 'a.txt': '' } },
+    /option roots: \/.+\/a\.txt is not a folder/
+  ],
+  [
+    'a plugin in TypeScript that cannot be read',
+    { args: ['--stdio', '--plugin', 'p.ts'], files: { 'p.ts': '\n\nexport default tool({' } },
+    /p\.ts: .*\w/
+  ],
+  [
+    'a plugin in JavaScript that cannot be read',
+    { args: ['--stdio', '--plugin', 'p.js'], files: { 'p.js': '\n\nexport default tool({' } },
+    /p\.js: .*\w/
+  ],
+  [
+    'a plugin that throws',
+    { args: ['--stdio', '--plugin', 'p.ts'], files: { 'p.ts': 'throw new Error("no database\\nat all")' } },
+    /plugin \/.+\/p\.ts: no database/
+  ]
 ]
 
 t.test('a mistake is reported in one line', async t => {
   t.jobs = PROCESSES
-  for (const [what, options, expected] of MISTAKES) t.test(what, { buffered: true }, async t => await refused(t, options, expected))
+  for (const [what, options, expected] of MISTAKES) {
+    t.test(what, { buffered: true }, async t => await refused(t, options, expected))
+  }
 
   t.test('a port that is in use', { buffered: true }, async t => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     t.teardown(() => server.close())
     const { port } = server.address() as AddressInfo
-    await refused(t, { args: ['--stdio', '--port', String(port), '--log-level', 'error'] }, new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use; choose another with --port`))
+    await refused(
+      t,
+      { args: ['--stdio', '--port', String(port), '--log-level', 'error'] },
+      new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use; choose another with --port`)
+    )
   })
 })

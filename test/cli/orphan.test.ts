@@ -25,7 +25,9 @@ const isThere = (pid: number): boolean => {
 
 for (const [what, args] of [['stdio', []], ['stdio and HTTP', ['--port', '0']]] as const) {
   t.test(`a gateway on ${what} whose launcher is killed ends`, async t => {
-    const launcher = spawn(process.execPath, ['-e', LAUNCHER, COMMAND, '--stdio', '--ephemeral', ...args], { env: { PATH: process.env['PATH'] } })
+    const launcher = spawn(process.execPath, ['-e', LAUNCHER, COMMAND, '--stdio', '--ephemeral', ...args], {
+      env: { PATH: process.env['PATH'] }
+    })
     const [line] = await inTime(once(launcher.stdout, 'data'), 'the start', 60_000) as [Buffer]
     const pid = Number(line)
     t.teardown(() => { if (isThere(pid)) process.kill(pid, 'SIGKILL') })

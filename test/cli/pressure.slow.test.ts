@@ -35,29 +35,49 @@ export default async function busy (fastify) {
 
 const DEADLINE = 60_000
 
-async function busy (t: Parameters<typeof launch>[0], env: Record<string, string>): Promise<{ launched: Launched, url: string }> {
-  const launched = launch(t, ['--stdio', '--port', '0', '--ephemeral', '--plugin', 'busy.mjs'], { cwd: await folder(t, { 'busy.mjs': BUSY }), env: { PATCHBAY_AUDIT: 'false', ...env } })
+async function busy (
+  t: Parameters<typeof launch>[0],
+  env: Record<string, string>
+): Promise<{ launched: Launched, url: string }> {
+  const launched = launch(t, ['--stdio', '--port', '0', '--ephemeral', '--plugin', 'busy.mjs'], {
+    cwd: await folder(t, { 'busy.mjs': BUSY }),
+    env: { PATCHBAY_AUDIT: 'false', ...env }
+  })
   const url = await launched.url()
   launched.send(initialize)
   await launched.next()
   return { launched, url }
 }
 
-const modern = async (url: string, name: string): Promise<Posted> => await post(url, { id: 1, method: 'tools/call', params: { name, arguments: {}, _meta: modernMeta() } }, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name })
+const modern = async (url: string, name: string): Promise<Posted> =>
+  await post(
+    url,
+    { id: 1, method: 'tools/call', params: { name, arguments: {}, _meta: modernMeta() } },
+    { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name }
+  )
 
 async function health (url: string): Promise<Json & { code: number }> {
   const response = await fetch(`${url}/health`)
   return { code: response.status, ...await response.json() as Json }
 }
 
-async function whenStatus (url: string, status: string, meanwhile: () => Promise<unknown> = async () => {}): Promise<Json> {
+async function whenStatus (
+  url: string,
+  status: string,
+  meanwhile: () => Promise<unknown> = async () => {}
+): Promise<Json> {
   let current: Json = {}
-  await until(async () => {
-    current = await health(url)
-    if (current['status'] === status) return true
-    await meanwhile()
-    return false
-  }, `status ${status}`, DEADLINE, 20)
+  await until(
+    async () => {
+      current = await health(url)
+      if (current['status'] === status) return true
+      await meanwhile()
+      return false
+    },
+    `status ${status}`,
+    DEADLINE,
+    20
+  )
   return current
 }
 
@@ -72,7 +92,10 @@ async function upgrade (url: string): Promise<number | undefined> {
 }
 
 t.test('a process short of heap refuses new work, serves its clients, and recovers', async t => {
-  const { launched, url } = await busy(t, { NODE_OPTIONS: '--max-old-space-size=200', PATCHBAY_LIMITS: 'maxEventLoopDelay=30000' })
+  const { launched, url } = await busy(t, {
+    NODE_OPTIONS: '--max-old-space-size=200',
+    PATCHBAY_LIMITS: 'maxEventLoopDelay=30000'
+  })
   const session = await openSession(url)
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   t.teardown(() => socket.terminate())
@@ -90,10 +113,18 @@ t.test('a process short of heap refuses new work, serves its clients, and recove
     await until(async () => isRefusal(answer) || isRefusal(answer = await ask()), 'a refusal', DEADLINE, 20)
     return answer
   }
-  t.match(await whenStatus(url, 'overloaded', async () => await modern(url, 'keep')), { code: 503, live: true, ready: false, parts: { pressure: /heap/ } })
+  t.match(await whenStatus(url, 'overloaded', async () => await modern(url, 'keep')), {
+    code: 503,
+    live: true,
+    ready: false,
+    parts: { pressure: /heap/ }
+  })
 
   await t.test('new clients are refused', async t => {
-    const initialized = await refused(async () => await post(url, { id: 1, method: 'initialize', params: {} }), ({ status }) => status === 503)
+    const initialized = await refused(
+      async () => await post(url, { id: 1, method: 'initialize', params: {} }),
+      ({ status }) => status === 503
+    )
     // With still less memory, a request is refused before it is read.
     t.match(initialized.body, { error: { message: /overloaded/ } })
     t.ok([1, null].includes(initialized.body['id'] as number | null))
@@ -104,9 +135,24 @@ t.test('a process short of heap refuses new work, serves its clients, and recove
     const { status, headers } = await refused(async () => await modern(url, 'quick'), ({ status }) => status === 503)
     t.match([status, headers.get('retry-after')], [503, '1'])
     const posted = await refused(async () => await session.post(call), ({ status }) => status === 503)
-    t.match(posted.body, { id: 2, error: { code: -32603, message: /overloaded .*limit maxHeap/, data: { retryAfter: 1 } } })
-    t.match(await refused(async () => await send(call), ({ error }) => error !== undefined), { id: 2, error: { code: -32603, message: /overloaded/ } })
-    const overStdio = await refused(async () => { launched.send(call); return await launched.next() }, ({ error }) => error !== undefined)
+    t.match(posted.body, {
+      id: 2,
+      error: { code: -32603, message: /overloaded .*limit maxHeap/, data: { retryAfter: 1 } }
+    })
+    t.match(
+      await refused(
+        async () => await send(call),
+        ({ error }) => error !== undefined
+      ),
+      { id: 2, error: { code: -32603, message: /overloaded/ } }
+    )
+    const overStdio = await refused(
+      async () => {
+        launched.send(call)
+        return await launched.next()
+      },
+      ({ error }) => error !== undefined
+    )
     t.match(overStdio, { id: 2, error: { code: -32603, message: /overloaded/ } })
   })
   await t.test('but its clients may ping, and leave', async t => {
@@ -137,7 +183,12 @@ t.test('a handler that blocks the loop fails no other call; repeated blocking de
   await whenStatus(url, 'healthy')
 
   await modern(url, 'block_on')
-  t.match(await whenStatus(url, 'overloaded'), { code: 503, live: true, ready: false, parts: { pressure: /event loop/ } })
+  t.match(await whenStatus(url, 'overloaded'), {
+    code: 503,
+    live: true,
+    ready: false,
+    parts: { pressure: /event loop/ }
+  })
   t.match(await post(url, { id: 1, method: 'initialize', params: {} }), { status: 503 })
   await whenStatus(url, 'healthy')
   t.equal((await modern(url, 'quick')).status, 200)

@@ -35,7 +35,15 @@ async function follow (t: Test, client: Client, file: string): Promise<void> {
 t.test('over stdio, the official client hears of changes and sees them, in the same session', async t => {
   const cwd = await folder(t, { 'tools.ts': toolSource('v1', '1') })
   const client = new Client({ name: 'test', version: '1' })
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [COMMAND, '--stdio', ...WATCH], cwd, env: { PATH: process.env['PATH'] ?? '', XDG_DATA_HOME: cwd, ...ENV }, stderr: 'ignore' }))
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [COMMAND, '--stdio', ...WATCH],
+      cwd,
+      env: { PATH: process.env['PATH'] ?? '', XDG_DATA_HOME: cwd, ...ENV },
+      stderr: 'ignore'
+    })
+  )
   t.teardown(async () => await client.close())
   await follow(t, client, join(cwd, 'tools.ts'))
 })
@@ -53,33 +61,50 @@ t.test('over HTTP, the official client hears of changes and sees them, in the sa
   t.equal(transport.sessionId, sessionId)
 })
 
-t.test('a broken file keeps the old code, the log names file and line, and the stack of an error has no query', async t => {
-  const cwd = await folder(t, { 'tools.ts': toolSource('a', '1') })
-  const launched = launch(t, ['--stdio', ...WATCH], { cwd, env: ENV })
-  launched.send(initialize)
-  await launched.next()
-  save(join(cwd, 'tools.ts'), 'import { tool } from "mcp-patchbay"\n\nexport default tool({ name: "a", descripton: "" })')
-  await until(() => /tools\.ts cannot be loaded, so its former code stays: .*\(line 3\)/.test(launched.stderr))
-  launched.send(toolCall(1, 'a'))
-  t.match(await launched.next(), { id: 1, result: { content: [{ text: '1' }] } })
-  save(join(cwd, 'tools.ts'), `interface A { b: string }\n\n${toolSource('a', 'missing.value')}`)
-  t.match(await launched.next(), { method: 'notifications/tools/list_changed' })
-  launched.send(toolCall(2, 'a'))
-  t.match(await launched.next(), { id: 2, error: { code: -32603 } })
-  launched.end()
-  const { stderr, code } = await launched.exit()
-  t.equal(code, 0)
-  t.match(stderr, /tools\.ts:5/)
-  t.notMatch(stderr, /patchbay=/)
-})
+t.test(
+  'a broken file keeps the old code, the log names file and line, and the stack of an error has no query',
+  async t => {
+    const cwd = await folder(t, { 'tools.ts': toolSource('a', '1') })
+    const launched = launch(t, ['--stdio', ...WATCH], { cwd, env: ENV })
+    launched.send(initialize)
+    await launched.next()
+    save(
+      join(cwd, 'tools.ts'),
+      'import { tool } from "mcp-patchbay"\n\nexport default tool({ name: "a", descripton: "" })'
+    )
+    await until(() => /tools\.ts cannot be loaded, so its former code stays: .*\(line 3\)/.test(launched.stderr))
+    launched.send(toolCall(1, 'a'))
+    t.match(await launched.next(), { id: 1, result: { content: [{ text: '1' }] } })
+    save(join(cwd, 'tools.ts'), `interface A { b: string }\n\n${toolSource('a', 'missing.value')}`)
+    t.match(await launched.next(), { method: 'notifications/tools/list_changed' })
+    launched.send(toolCall(2, 'a'))
+    t.match(await launched.next(), { id: 2, error: { code: -32603 } })
+    launched.end()
+    const { stderr, code } = await launched.exit()
+    t.equal(code, 0)
+    t.match(stderr, /tools\.ts:5/)
+    t.notMatch(stderr, /patchbay=/)
+  }
+)
 
 t.test('in a checkout, the built-in tools are reloaded, too', async t => {
   const launched = launch(t, ['--stdio', '--ephemeral', '--reload'])
-  launched.send(initialize, { id: 2, method: 'tools/list' }, toolCall(3, 'calculate', { operation: 'add', a: 1, b: 2 }), toolCall(4, 'add_note', { name: 'n', content: 'c' }))
+  launched.send(
+    initialize,
+    { id: 2, method: 'tools/list' },
+    toolCall(3, 'calculate', { operation: 'add', a: 1, b: 2 }),
+    toolCall(4, 'add_note', { name: 'n', content: 'c' })
+  )
   await launched.next()
   const { result } = await launched.next() as { result: { tools: Array<{ name: string }> } }
   t.ok(result.tools.some(({ name }) => name === 'calculate') && result.tools.length > 8)
-  t.match([await launched.next(), await launched.next()].sort((a, b) => Number(a['id']) - Number(b['id'])), [{ id: 3, result: { structuredContent: { result: 3 } } }, { id: 4, result: { isError: Boolean } }])
+  t.match(
+    [await launched.next(), await launched.next()].sort((a, b) => Number(a['id']) - Number(b['id'])),
+    [
+      { id: 3, result: { structuredContent: { result: 3 } } },
+      { id: 4, result: { isError: Boolean } }
+    ]
+  )
   launched.end()
   t.equal((await launched.exit()).code, 0)
 })

@@ -10,7 +10,11 @@ import { folder, initialize, launch, PROCESSES, toolCall, type Launched } from '
 
 const WAIT = 30_000
 
-interface Line { level: number, msg: string, reload?: { changed: string[], restart: string[], keys: Record<string, string[]> } }
+interface Line {
+  level: number
+  msg: string
+  reload?: { changed: string[], restart: string[], keys: Record<string, string[]> }
+}
 
 /** A process with a config file, and how to change that file and send SIGHUP. */
 async function configured (t: Test, config: object, args: string[] = ['--port', '0']) {
@@ -24,8 +28,13 @@ async function configured (t: Test, config: object, args: string[] = ['--port', 
   return { launched, reload }
 }
 
-const linesOf = ({ stderr }: Launched): Line[] => stderr.split('\n').slice(0, -1).flatMap(line => line.startsWith('{"level"') ? [JSON.parse(line) as Line] : [])
-const reloads = (launched: Launched): Line[] => linesOf(launched).filter(({ msg }) => msg.startsWith('options reloaded: ') || msg.startsWith('options not reloaded'))
+const linesOf = ({ stderr }: Launched): Line[] =>
+  stderr
+    .split('\n')
+    .slice(0, -1)
+    .flatMap(line => (line.startsWith('{"level"') ? [JSON.parse(line) as Line] : []))
+const reloads = (launched: Launched): Line[] =>
+  linesOf(launched).filter(({ msg }) => msg.startsWith('options reloaded: ') || msg.startsWith('options not reloaded'))
 
 /** Sends SIGHUP and returns the log lines about it. */
 async function hangUp (launched: Launched): Promise<Line> {
@@ -35,10 +44,15 @@ async function hangUp (launched: Launched): Promise<Line> {
   return reloads(launched).at(-1) as Line
 }
 
-const warned = async (launched: Launched, what: RegExp) => await until(() => linesOf(launched).some(({ level, msg }) => level === 40 && what.test(msg)), undefined, WAIT)
+const warned = async (launched: Launched, what: RegExp) =>
+  await until(() => linesOf(launched).some(({ level, msg }) => level === 40 && what.test(msg)), undefined, WAIT)
 
 async function status (url: string, key: string, payload: object = ping): Promise<number> {
-  const response = await fetch(`${url}/message`, { method: 'POST', headers: { ...bearer(key), 'content-type': 'application/json' }, body: JSON.stringify(payload) })
+  const response = await fetch(`${url}/message`, {
+    method: 'POST',
+    headers: { ...bearer(key), 'content-type': 'application/json' },
+    body: JSON.stringify(payload)
+  })
   await response.text()
   return response.status
 }
@@ -54,16 +68,37 @@ t.test('SIGHUP', async t => {
     await once(socket, 'open')
     const closed = once(socket, 'close') as Promise<[number, Buffer]>
 
-    const changed = await reload({ apiKeys: [listed('bob', BOB)], scopes: { 'tools/calculate': ['maths'] }, toolRates: { get_current_time: 1 }, rate: 1_000, burst: 1_000, pageSize: 7 })
-    t.match(changed, { level: 40, msg: 'options reloaded: changed apiKeys, burst, rate, scopes, toolRates; keys added: bob; keys removed: ada; a restart is needed for pageSize' })
+    const changed = await reload({
+      apiKeys: [listed('bob', BOB)],
+      scopes: { 'tools/calculate': ['maths'] },
+      toolRates: { get_current_time: 1 },
+      rate: 1_000,
+      burst: 1_000,
+      pageSize: 7
+    })
+    t.match(changed, {
+      level: 40,
+      msg: 'options reloaded: changed apiKeys, burst, rate, scopes, toolRates; keys added: bob; keys removed: ada; a restart is needed for pageSize'
+    })
     t.match(changed.reload, { restart: ['pageSize'] })
-    t.strictSame((changed.reload as { keys: object }).keys, { added: ['bob'], removed: ['ada'], changed: [] }, 'names only')
+    t.strictSame(
+      (changed.reload as { keys: object }).keys,
+      { added: ['bob'], removed: ['ada'], changed: [] },
+      'names only'
+    )
     t.notMatch(launched.stderr, /sha256:|[0-9a-f]{64}/, 'without hashes')
     t.strictSame([await status(url, ADA), await status(url, BOB)], [401, 200])
     t.equal((await within(WAIT, async () => await closed))[0], 4401)
-    const call = (name: string) => ({ jsonrpc: '2.0', ...toolCall(1, name, name === 'calculate' ? { operation: 'add', a: 1, b: 1 } : {}) })
+    const call = (name: string) => ({
+      jsonrpc: '2.0',
+      ...toolCall(1, name, name === 'calculate' ? { operation: 'add', a: 1, b: 1 } : {})
+    })
     t.equal(await status(url, BOB, call('calculate')), 403)
-    const answers = [await status(url, BOB, call('get_current_time')), await status(url, BOB, call('get_current_time')), await status(url, BOB, call('get_current_time'))]
+    const answers = [
+      await status(url, BOB, call('get_current_time')),
+      await status(url, BOB, call('get_current_time')),
+      await status(url, BOB, call('get_current_time'))
+    ]
     t.ok(answers.includes(429), answers.join())
 
     const bob = new WebSocket(`${url.replace('http', 'ws')}/mcp`, { headers: bearer(BOB) })
@@ -73,60 +108,88 @@ t.test('SIGHUP', async t => {
     await once(bob, 'message')
     const messages: string[] = []
     bob.on('message', data => { messages.push(String(data)) })
-    t.match(await reload({ apiKeys: [listed('bob', BOB, ['mcp', 'maths'])], scopes: { 'tools/calculate': ['maths'] } }), { msg: /keys changed: bob/ })
+    t.match(
+      await reload({ apiKeys: [listed('bob', BOB, ['mcp', 'maths'])], scopes: { 'tools/calculate': ['maths'] } }),
+      { msg: /keys changed: bob/ }
+    )
     await until(() => messages.some(text => text.includes('notifications/tools/list_changed')), undefined, WAIT)
     t.equal(await status(url, BOB, call('calculate')), 200)
     launched.kill('SIGTERM')
     t.match(await launched.exit(), { code: 0 })
   })
 
-  t.test('keeps the old values when the file is broken, invalid or gone, and logs why in one line', { buffered: true }, async t => {
-    const good = { apiKeys: [listed('ada', ADA)] }
-    const { launched, reload } = await configured(t, good)
-    const url = await launched.url()
-    for (const [text, why] of [
-      ['{', /config file .*patchbay\.json, line 1, column 2: the JSON ends too early/],
-      [{ ...good, rate: 'fast' }, /option rate must be integer/],
-      [{ ...good, unknown: 1 }, /option "unknown" does not exist/],
-      [{ apiKeys: [listed('bob', BOB), listed('eve', BOB)], rate: 5 }, /apiKeys\.1\.hash is listed twice/],
-      [{ host: '0.0.0.0' }, /option host is 0\.0\.0\.0/]
-    ] as Array<[string | object, RegExp]>) {
-      const line = await reload(text)
-      t.match(line, { level: 50, msg: /^options not reloaded, the previous ones stay: / })
-      t.match(line.msg, why)
-      t.strictSame([await status(url, ADA), await status(url, BOB)], [200, 401])
+  t.test(
+    'keeps the old values when the file is broken, invalid or gone, and logs why in one line',
+    { buffered: true },
+    async t => {
+      const good = { apiKeys: [listed('ada', ADA)] }
+      const { launched, reload } = await configured(t, good)
+      const url = await launched.url()
+      for (const [text, why] of [
+        ['{', /config file .*patchbay\.json, line 1, column 2: the JSON ends too early/],
+        [{ ...good, rate: 'fast' }, /option rate must be integer/],
+        [{ ...good, unknown: 1 }, /option "unknown" does not exist/],
+        [{ apiKeys: [listed('bob', BOB), listed('eve', BOB)], rate: 5 }, /apiKeys\.1\.hash is listed twice/],
+        [{ host: '0.0.0.0' }, /option host is 0\.0\.0\.0/]
+      ] as Array<[string | object, RegExp]>) {
+        const line = await reload(text)
+        t.match(line, { level: 50, msg: /^options not reloaded, the previous ones stay: / })
+        t.match(line.msg, why)
+        t.strictSame([await status(url, ADA), await status(url, BOB)], [200, 401])
+      }
+      t.match(await reload(good), { level: 30, msg: 'options reloaded: nothing changed' })
+      t.match(await reload({ apiKeys: [] }), { msg: /keys removed: ada/ })
+      await warned(launched, /no key left/)
+      t.strictSame([await status(url, ADA), await status(url, BOB)], [401, 401], 'without a key no caller is let in')
     }
-    t.match(await reload(good), { level: 30, msg: 'options reloaded: nothing changed' })
-    t.match(await reload({ apiKeys: [] }), { msg: /keys removed: ada/ })
-    await warned(launched, /no key left/)
-    t.strictSame([await status(url, ADA), await status(url, BOB)], [401, 401], 'without a key no caller is let in')
-  })
+  )
 
   t.test('warns of names that nothing serves', { buffered: true }, async t => {
     const { launched, reload } = await configured(t, { scopes: { 'tools/calcluate': ['maths'] } })
-    await warned(launched, /^option scopes has "tools\/calcluate", and there is no such thing here; did you mean "tools\/calculate"\?$/)
+    await warned(
+      launched,
+      /^option scopes has "tools\/calcluate", and there is no such thing here; did you mean "tools\/calculate"\?$/
+    )
     t.match(await reload({ toolRates: { web_serach: 1 } }), { msg: /changed scopes, toolRates/ })
     await warned(launched, /toolRates has "web_serach".*did you mean "web_search"/)
-    t.match(await reload({ apiKeys: [listed('ada', ADA)] }), { level: 40, msg: /a restart is needed for apiKeys/ }, 'without authentication at start there is none later')
+    t.match(
+      await reload({ apiKeys: [listed('ada', ADA)] }),
+      { level: 40, msg: /a restart is needed for apiKeys/ },
+      'without authentication at start there is none later'
+    )
   })
 
-  t.test('does not end the process: without a config file, on stdio, during start and end, and twice', { buffered: true }, async t => {
-    const launched = await launch(t, ['--stdio', '--ephemeral', '--plugin', join(await folder(t, { 'slow.mjs': SLOW }), 'slow.mjs')]).up()
-    launched.send(initialize)
-    await launched.next()
-    for (let times = 0; times < 2; times++) launched.kill('SIGHUP')
-    t.match(await hangUp(launched), { level: 30, msg: 'options reloaded: nothing changed' })
-    launched.send(toolCall(1, 'wait'))
-    await until(() => launched.stderr.includes('waiting'), undefined, WAIT)
-    launched.kill('SIGTERM')
-    await until(() => launched.stderr.includes('shutting down'), undefined, WAIT)
-    launched.kill('SIGHUP')
-    t.match(await launched.next(), { id: 1, result: { content: [{ text: 'done' }] } })
-    t.match(await launched.exit(), { code: 0, signal: null })
-  })
+  t.test(
+    'does not end the process: without a config file, on stdio, during start and end, and twice',
+    { buffered: true },
+    async t => {
+      const launched = await launch(t, [
+        '--stdio',
+        '--ephemeral',
+        '--plugin',
+        join(await folder(t, { 'slow.mjs': SLOW }), 'slow.mjs')
+      ]).up()
+      launched.send(initialize)
+      await launched.next()
+      for (let times = 0; times < 2; times++) launched.kill('SIGHUP')
+      t.match(await hangUp(launched), { level: 30, msg: 'options reloaded: nothing changed' })
+      launched.send(toolCall(1, 'wait'))
+      await until(() => launched.stderr.includes('waiting'), undefined, WAIT)
+      launched.kill('SIGTERM')
+      await until(() => launched.stderr.includes('shutting down'), undefined, WAIT)
+      launched.kill('SIGHUP')
+      t.match(await launched.next(), { id: 1, result: { content: [{ text: 'done' }] } })
+      t.match(await launched.exit(), { code: 0, signal: null })
+    }
+  )
 
   t.test('that comes during the start is acted on when the gateway is up', { buffered: true }, async t => {
-    const launched = launch(t, ['--stdio', '--ephemeral', '--plugin', join(await folder(t, { 'late.mjs': LATE }), 'late.mjs')])
+    const launched = launch(t, [
+      '--stdio',
+      '--ephemeral',
+      '--plugin',
+      join(await folder(t, { 'late.mjs': LATE }), 'late.mjs')
+    ])
     await until(() => launched.stderr.includes('starting'), undefined, WAIT)
     launched.kill('SIGHUP')
     launched.send(initialize)
@@ -148,4 +211,5 @@ t.test('a closed terminal is not taken for a request to reload', async t => {
 const SLOW = `import { tool } from 'mcp-patchbay'
 export default tool({ name: 'wait', description: 'Waits a little', run: async () => { console.error('waiting'); await new Promise(resolve => setTimeout(resolve, 1000)); return 'done' } })`
 
-const LATE = 'export default async () => { console.error(\'starting\'); await new Promise(resolve => setTimeout(resolve, 1000)) }'
+const LATE =
+  "export default async () => { console.error('starting'); await new Promise(resolve => setTimeout(resolve, 1000)) }"

@@ -4,7 +4,11 @@ import { FIXTURE, folder, initialize, launch, PROCESSES, toolCall, type Json } f
 const QUIET = ['--ephemeral', '--log-level', 'silent', '--plugin', FIXTURE]
 
 async function post (url: string, message: object): Promise<Json> {
-  const response = await fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', ...message }) })
+  const response = await fetch(`${url}/message`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', ...message })
+  })
   return await response.json() as Json
 }
 
@@ -20,51 +24,76 @@ t.test('the command', async t => {
     t.match(await post(url, toolCall(1, 'echo', { text: 'http' })), { id: 1, result: { content: [{ text: 'http' }] } })
   })
 
-  t.test('when standard input ends, what is in flight is answered, then the process exits with 0', { buffered: true }, async t => {
-    const launched = launch(t, ['--stdio', ...QUIET])
-    launched.send(initialize, toolCall(1, 'slow', { steps: 2, delay: 100 }), toolCall(2, 'echo', { text: 'x' }))
-    launched.end()
-    const { code, stdout } = await launched.exit()
-    t.equal(code, 0)
-    t.strictSame(ids(stdout), ['hello', 2, 1])
-  })
-
-  t.test('calls in flight at the end of the grace get an error, and the process exits with 0', { buffered: true }, async t => {
-    const launched = launch(t, ['--stdio', ...QUIET], { env: { PATCHBAY_GRACE: '100' } })
-    launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 600_000 }))
-    await launched.next()
-    launched.end()
-    const { code, stdout } = await launched.exit()
-    t.equal(code, 0)
-    t.match(messages(stdout).at(-1), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
-  })
-
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    t.test(`${signal}: stdio and HTTP answer what is in flight, then the process exits with 0`, { buffered: true }, async t => {
-      const launched = launch(t, ['--stdio', '--port', '0', ...QUIET])
-      const url = await launched.url()
-      launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 300 }, { _meta: { progressToken: 'p' } }))
-      await launched.next()
-      const overHttp = post(url, toolCall(1, 'slow', { steps: 1, delay: 300 }))
-      await inFlight(url, 2)
-      launched.kill(signal)
-      t.match(await overHttp, { id: 1, result: { content: [{ text: '1 steps' }] } })
+  t.test(
+    'when standard input ends, what is in flight is answered, then the process exits with 0',
+    { buffered: true },
+    async t => {
+      const launched = launch(t, ['--stdio', ...QUIET])
+      launched.send(initialize, toolCall(1, 'slow', { steps: 2, delay: 100 }), toolCall(2, 'echo', { text: 'x' }))
+      launched.end()
       const { code, stdout } = await launched.exit()
       t.equal(code, 0)
-      t.match(messages(stdout).slice(1), [{ method: 'notifications/progress' }, { id: 1, result: { content: [{ text: '1 steps' }] } }])
-    })
+      t.strictSame(ids(stdout), ['hello', 2, 1])
+    }
+  )
+
+  t.test(
+    'calls in flight at the end of the grace get an error, and the process exits with 0',
+    { buffered: true },
+    async t => {
+      const launched = launch(t, ['--stdio', ...QUIET], { env: { PATCHBAY_GRACE: '100' } })
+      launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 600_000 }))
+      await launched.next()
+      launched.end()
+      const { code, stdout } = await launched.exit()
+      t.equal(code, 0)
+      t.match(messages(stdout).at(-1), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
+    }
+  )
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    t.test(
+      `${signal}: stdio and HTTP answer what is in flight, then the process exits with 0`,
+      { buffered: true },
+      async t => {
+        const launched = launch(t, ['--stdio', '--port', '0', ...QUIET])
+        const url = await launched.url()
+        launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 300 }, { _meta: { progressToken: 'p' } }))
+        await launched.next()
+        const overHttp = post(url, toolCall(1, 'slow', { steps: 1, delay: 300 }))
+        await inFlight(url, 2)
+        launched.kill(signal)
+        t.match(await overHttp, { id: 1, result: { content: [{ text: '1 steps' }] } })
+        const { code, stdout } = await launched.exit()
+        t.equal(code, 0)
+        t.match(messages(stdout).slice(1), [
+          { method: 'notifications/progress' },
+          { id: 1, result: { content: [{ text: '1 steps' }] } }
+        ])
+      }
+    )
   }
 
-  t.test('an HTTP call that ignores the end of the grace gets an error, and the process exits with 0', { buffered: true }, async t => {
-    const cwd = await folder(t, { 'stubborn.mjs': 'import { tool } from "mcp-patchbay"\nexport default tool({ name: "stubborn", description: "", run: () => new Promise(() => {}) })' })
-    const launched = launch(t, ['--port', '0', '--ephemeral', '--log-level', 'silent', '--plugin', 'stubborn.mjs'], { cwd, env: { PATCHBAY_GRACE: '300' } })
-    const url = await launched.url()
-    const answer = post(url, toolCall(1, 'stubborn'))
-    await inFlight(url, 1)
-    launched.kill('SIGTERM')
-    t.match(await answer, { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
-    t.equal((await launched.exit()).code, 0)
-  })
+  t.test(
+    'an HTTP call that ignores the end of the grace gets an error, and the process exits with 0',
+    { buffered: true },
+    async t => {
+      const cwd = await folder(t, {
+        'stubborn.mjs':
+          'import { tool } from "mcp-patchbay"\nexport default tool({ name: "stubborn", description: "", run: () => new Promise(() => {}) })'
+      })
+      const launched = launch(t, ['--port', '0', '--ephemeral', '--log-level', 'silent', '--plugin', 'stubborn.mjs'], {
+        cwd,
+        env: { PATCHBAY_GRACE: '300' }
+      })
+      const url = await launched.url()
+      const answer = post(url, toolCall(1, 'stubborn'))
+      await inFlight(url, 1)
+      launched.kill('SIGTERM')
+      t.match(await answer, { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
+      t.equal((await launched.exit()).code, 0)
+    }
+  )
 
   t.test('an idle process exits with 0, whatever is connected', { buffered: true }, async t => {
     const launched = launch(t, ['--port', '0', ...QUIET])
@@ -92,7 +121,12 @@ t.test('the command', async t => {
         }`
     })
     const launched = launch(t, ['--stdio', '--log-level', 'trace', '--plugin', 'noisy.ts'], { cwd })
-    launched.send(initialize, toolCall(1, 'noisy'), { method: 'notifications/initialized' }, { id: 2, method: 'unheard/of' })
+    launched.send(
+      initialize,
+      toolCall(1, 'noisy'),
+      { method: 'notifications/initialized' },
+      { id: 2, method: 'unheard/of' }
+    )
     launched.end()
     const { code, stdout, stderr } = await launched.exit()
     t.equal(code, 0)

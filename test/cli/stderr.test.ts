@@ -16,7 +16,9 @@ t.test('a gateway whose standard error is never read serves and ends like any ot
   const file = join(cwd, 'port')
   await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '')
   const url = `http://127.0.0.1:${readFileSync(file, 'utf8')}/health`
-  for (let count = 0; count < 3; count++) t.match(await (await fetch(url, { signal: AbortSignal.timeout(5_000) })).json(), { status: 'healthy' })
+  for (let count = 0; count < 3; count++) {
+    t.match(await (await fetch(url, { signal: AbortSignal.timeout(5_000) })).json(), { status: 'healthy' })
+  }
   launched.kill('SIGTERM')
   t.match(await launched.exit(), { code: 0, signal: null })
 })

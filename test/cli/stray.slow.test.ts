@@ -13,11 +13,19 @@ export default async function stray ({ mcp: { tools } }) {
 
 for (const [name, words] of [['stray', 'stray timer'], ['loud', 'nobody listens']] as const) {
   t.test(`${name}: an uncaught exception is logged, calls are answered, and the exit code is 1`, async t => {
-    const launched = launch(t, ['--stdio', '--port', '0', '--ephemeral', '--plugin', 'stray.mjs', '--plugin', FIXTURE], { cwd: await folder(t, { 'stray.mjs': STRAY }) })
+    const launched = launch(
+      t,
+      ['--stdio', '--port', '0', '--ephemeral', '--plugin', 'stray.mjs', '--plugin', FIXTURE],
+      { cwd: await folder(t, { 'stray.mjs': STRAY }) }
+    )
     const url = await launched.url()
     launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 800 }))
     await launched.next()
-    const overHttp = fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', ...toolCall(7, 'slow', { steps: 1, delay: 800 }) }) }).then(async reply => await reply.json())
+    const overHttp = fetch(`${url}/message`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', ...toolCall(7, 'slow', { steps: 1, delay: 800 }) })
+    }).then(async reply => await reply.json())
     await until(async () => Number((await (await fetch(`${url}/health`)).json() as { peers: number }).peers) >= 2)
     launched.send(toolCall(2, name))
     t.match(await launched.next(), { id: 2, result: { content: [{ text: 'left' }] } }, 'its own call is answered')

@@ -16,7 +16,9 @@ for (const { place, needs, serve } of places) {
     const { apps, url } = await serve(t, { apiKeys })
     const first = await connectV1(t, new TransportV1(new URL(`${url}/mcp`), { requestInit }) as Transport)
     t.match(await first.call(echo), { structuredContent: { text: 'hi' } })
-    const known = apps.map(app => [...app.mcp.dispatcher.lifecycle.peers].map(({ principal }) => principal)).filter(({ length }) => length > 0)
+    const known = apps
+      .map(app => [...app.mcp.dispatcher.lifecycle.peers].map(({ principal }) => principal))
+      .filter(({ length }) => length > 0)
     t.ok(known.length > 0)
     t.strictSame(known, known.map(() => ['key:ada']), 'each node that knows the client knows it once, by its key')
 
@@ -30,6 +32,8 @@ for (const { place, needs, serve } of places) {
   t.test(`official clients without a key get 401 of ${place}`, needs, async t => {
     const { url } = await serve(t, { apiKeys })
     await t.rejects(connectV1(t, new TransportV1(new URL(`${url}/mcp`)) as Transport), { code: 401 })
-    t.match(await connectV2(t, new TransportV2(new URL(`${url}/mcp`))).catch((error: unknown) => error), { data: { status: 401 } })
+    t.match(await connectV2(t, new TransportV2(new URL(`${url}/mcp`))).catch((error: unknown) => error), {
+      data: { status: 401 }
+    })
   })
 }

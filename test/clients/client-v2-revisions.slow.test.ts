@@ -19,7 +19,9 @@ for (const { place, needs, serve } of places) {
       const official = await connectV2(t, to(url), { supportedProtocolVersions: [version] })
       t.equal(official.version, version)
       await official.client.listTools()
-      t.match(await official.call({ name: 'echo', arguments: { text: 'hi' } }), { content: [{ type: 'text', text: 'hi' }] })
+      t.match(await official.call({ name: 'echo', arguments: { text: 'hi' } }), {
+        content: [{ type: 'text', text: 'hi' }]
+      })
       t.equal(text(await official.call({ name: 'ask_model' })), 'Paris')
       await t.rejects(official.call({ name: 'echo', arguments: { text: 3 } }), { code: -32602, message: /text/ })
       t.strictSame(official.complaints, [])
@@ -43,9 +45,18 @@ for (const { place, needs, serve } of places) {
   t.test(`a client may look at the questions and come back with the answers itself (${place})`, needs, async t => {
     const { url } = await serve(t)
     const { client } = await connectV2(t, to(url), STATELESS)
-    const asked = await client.callTool({ name: 'ask_name' }, { allowInputRequired: true }) as object as { requestState: string }
-    t.match(asked, { resultType: 'input_required', inputRequests: { user_name: { method: 'elicitation/create', params: { message: 'What is your name?' } } } })
-    const again = { name: 'ask_name', requestState: asked.requestState, inputResponses: { user_name: { action: 'accept', content: { name: 'Grace' } } } }
+    const asked = (await client.callTool({ name: 'ask_name' }, { allowInputRequired: true })) as object as {
+      requestState: string
+    }
+    t.match(asked, {
+      resultType: 'input_required',
+      inputRequests: { user_name: { method: 'elicitation/create', params: { message: 'What is your name?' } } }
+    })
+    const again = {
+      name: 'ask_name',
+      requestState: asked.requestState,
+      inputResponses: { user_name: { action: 'accept', content: { name: 'Grace' } } }
+    }
     t.match(await client.callTool(again), { content: [{ text: 'Hello, Grace!' }] })
   })
 
@@ -54,25 +65,41 @@ for (const { place, needs, serve } of places) {
     const client = new Client(INFO, STATELESS)
     t.teardown(async () => await client.close())
     await client.connect(to(url))
-    await t.rejects(client.callTool({ name: 'ask_model' }), { code: -32021, data: { requiredCapabilities: { sampling: {} } } })
+    await t.rejects(client.callTool({ name: 'ask_model' }), {
+      code: -32021,
+      data: { requiredCapabilities: { sampling: {} } }
+    })
   })
 
-  t.test(`arguments that proxies route by arrive in headers as well, whatever characters they have (${place})`, needs, async t => {
-    const { apps, url } = await serve(t)
-    for (const app of apps) {
-      app.mcp.tools.add(tool({
-        name: 'weather',
-        description: 'The weather of a region',
-        input: Type.Object({ region: Type.String({ 'x-mcp-header': 'Region' }) }),
-        run: ({ region }, { peer }) => ({ region, header: peer.headers?.['mcp-param-region'] })
-      }))
+  t.test(
+    `arguments that proxies route by arrive in headers as well, whatever characters they have (${place})`,
+    needs,
+    async t => {
+      const { apps, url } = await serve(t)
+      for (const app of apps) {
+        app.mcp.tools.add(
+          tool({
+            name: 'weather',
+            description: 'The weather of a region',
+            input: Type.Object({ region: Type.String({ 'x-mcp-header': 'Region' }) }),
+            run: ({ region }, { peer }) => ({ region, header: peer.headers?.['mcp-param-region'] })
+          })
+        )
+      }
+      const { client } = await connectV2(t, to(url), STATELESS)
+      await client.listTools()
+      for (const [region, header] of [
+        ['Rome', 'Rome'],
+        ['Zürich', /^=\?base64\?/],
+        ['', /^/]
+      ] as const) {
+        t.match((await client.callTool({ name: 'weather', arguments: { region } })).structuredContent, {
+          region,
+          header
+        })
+      }
     }
-    const { client } = await connectV2(t, to(url), STATELESS)
-    await client.listTools()
-    for (const [region, header] of [['Rome', 'Rome'], ['Zürich', /^=\?base64\?/], ['', /^/]] as const) {
-      t.match((await client.callTool({ name: 'weather', arguments: { region } })).structuredContent, { region, header })
-    }
-  })
+  )
 }
 
 t.test('a client that listens over HTTP is notified when the server closes', async t => {

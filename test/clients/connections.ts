@@ -19,7 +19,10 @@ export interface Connection<T> {
 interface StdioParameters { command: string, args: string[], env: Record<string, string>, stderr: 'pipe' }
 
 /** The command line as a desktop client launches it, in a process of its own. */
-export async function stdio<T extends { stderr: Stream | null }> (t: Test, Transport: new (parameters: StdioParameters) => T): Promise<Connection<T>> {
+export async function stdio<T extends { stderr: Stream | null }> (
+  t: Test,
+  Transport: new (parameters: StdioParameters) => T
+): Promise<Connection<T>> {
   const transport = new Transport({
     command: process.execPath,
     args: [COMMAND, '--stdio', '--ephemeral', '--plugin', path('../support/gateway.js'), '--plugin', path('levers.js')],
@@ -27,8 +30,12 @@ export async function stdio<T extends { stderr: Stream | null }> (t: Test, Trans
     stderr: 'pipe'
   })
   let errors = ''
-  transport.stderr?.on('data', (chunk: Buffer) => { errors += String(chunk) })
-  t.teardown(() => { if (!t.passing()) t.comment(errors) })
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    errors += String(chunk)
+  })
+  t.teardown(() => {
+    if (!t.passing()) t.comment(errors)
+  })
   return {
     transport,
     leave: async (t, close) => {
@@ -50,8 +57,12 @@ export interface Server {
 }
 
 /** Streamable HTTP. */
-export async function http<T extends { terminateSession: () => Promise<void> }> (t: Test, Transport: new (url: URL) => T, server?: Server): Promise<Connection<T>> {
-  const { url, sessions, forgotten } = server ?? await serve(t)
+export async function http<T extends { terminateSession: () => Promise<void> }> (
+  t: Test,
+  Transport: new (url: URL) => T,
+  server?: Server
+): Promise<Connection<T>> {
+  const { url, sessions, forgotten } = server ?? (await serve(t))
   const transport = new Transport(new URL('/mcp', url))
   return {
     transport,
@@ -73,7 +84,11 @@ export async function webSocket<T> (t: Test, Transport: new (url: URL) => T, ser
   return plain(Transport, url => new URL('/mcp', url.replace('http', 'ws')), server ?? await serve(t))
 }
 
-function plain<T> (Transport: new (url: URL) => T, address: (url: string) => URL, { url, forgotten }: Server): Connection<T> {
+function plain<T> (
+  Transport: new (url: URL) => T,
+  address: (url: string) => URL,
+  { url, forgotten }: Server
+): Connection<T> {
   return {
     transport: new Transport(address(url)),
     leave: async (_t, close) => {

@@ -3,7 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import { tool } from '../../app.js'
 import { boardOf } from '../support/nodes/board.js'
 
-/** Tools that do to the server what a test in the same process would do, so that a client on stdio can have it done too. */
+/**
+ * Tools that do to the server what a test in the same process would do, so that a client on stdio can have it done too.
+ */
 export default async function levers (fastify: FastifyInstance): Promise<void> {
   const { mcp: { resources, tools } } = fastify
   const board = await boardOf(fastify)
@@ -29,13 +31,25 @@ export default async function levers (fastify: FastifyInstance): Promise<void> {
     run: async (_input, call) => await board.wait(`end ${await board.count('asked')} of linger`, call.signal)
   }))
 
-  tools.add(tool({
-    name: 'who',
-    description: 'How the server sees the client',
-    run: (_input, { client, capabilities, revision }) => ({ client, capabilities: Object.keys(capabilities).sort(), revision: revision.version })
-  }))
+  tools.add(
+    tool({
+      name: 'who',
+      description: 'How the server sees the client',
+      run: (_input, { client, capabilities, revision }) => ({
+        client,
+        capabilities: Object.keys(capabilities).sort(),
+        revision: revision.version
+      })
+    })
+  )
 
-  tools.add(tool({ name: 'touch', description: 'Announces that test://text changed', run: async () => await board.everywhere('touch', {}) }))
+  tools.add(
+    tool({
+      name: 'touch',
+      description: 'Announces that test://text changed',
+      run: async () => await board.everywhere('touch', {})
+    })
+  )
 
   tools.add(tool({ name: 'grow', description: 'Adds a tool', run: async () => await board.everywhere('grow', {}) }))
 

@@ -19,7 +19,10 @@ export interface Official {
   readonly verbs: Verbs
   /** The revision the client believes was agreed. */
   readonly version: string | undefined
-  /** Emits `log` and `updated` with the params of the notification, and `tools` with the names in the list that was fetched again. */
+  /**
+   * Emits `log` and `updated` with the params of the notification, and `tools` with the names in the list that was
+   * fetched again.
+   */
   readonly events: EventEmitter
   /** What the client complained about. */
   readonly complaints: Error[]
@@ -53,7 +56,12 @@ export function toolsWatcher (events: EventEmitter) {
   return {
     tools: {
       debounceMs: 0,
-      onChanged: (_error: Error | null, tools: Array<{ name: string }> | null) => { events.emit('tools', tools?.map(({ name }) => name)) }
+      onChanged: (_error: Error | null, tools: Array<{ name: string }> | null) => {
+        events.emit(
+          'tools',
+          tools?.map(({ name }) => name)
+        )
+      }
     }
   }
 }

@@ -66,7 +66,8 @@ for (const [name, connect] of Object.entries(generations)) {
         return response
       })
       await t.rejects(call({ name: 'start_and_break' }, { onprogress: () => {} }), { code: -32603 })
-      // The first generation does not take an error for an answer and asks for the rest of the stream, unless the error states that there is none.
+      // The first generation does not take an error for an answer and asks for the rest of the stream, unless the error
+      // states that there is none.
       if (name.endsWith('sdk 1')) await until(() => resumed.length > 0, 'the client comes back')
       t.strictSame(resumed.filter(status => status !== 204), [])
     })
@@ -81,10 +82,21 @@ for (const [name, connect] of Object.entries(generations)) {
         id = new Headers(init?.headers).get('mcp-session-id') ?? id
         return await fetch(input, init)
       })
-      const answered = t.rejects(call({ name: 'wait' }, { timeout: 30_000 }), { code: -32603, message: /before the call was answered; whether it took effect is not known/ })
+      const answered = t.rejects(call({ name: 'wait' }, { timeout: 30_000 }), {
+        code: -32603,
+        message: /before the call was answered; whether it took effect is not known/
+      })
       await until(() => one.apps[0]?.mcp.sessions.find(id)?.peer.inbound.size === 1, 'the call has begun')
-      const headers = { 'mcp-session-id': id, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-      await fetch(two.url, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', id: 'p', method: 'ping' }) })
+      const headers = {
+        'mcp-session-id': id,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream'
+      }
+      await fetch(two.url, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ jsonrpc: '2.0', id: 'p', method: 'ping' })
+      })
       t.equal(one.apps[0]?.mcp.sessions.find(id)?.peer.inbound.size, 1, 'a request at another one ends nothing')
       await fetch(url, { method: 'DELETE', headers })
       await answered
@@ -107,13 +119,22 @@ t.test('@modelcontextprotocol/sdk 1 gets the answer in another process, after it
   await until(() => typeof place === 'object' && !place.stream.connected, 'the server notices that the client is gone')
   goOn()
   const second = await connectV1(t, new TransportV1(url, { sessionId }) as Transport)
-  const result = await second.client.callTool({ name: 'pause' }, CallToolResultSchema, { resumptionToken: lastEvent, timeout: 5_000 })
+  const result = await second.client.callTool({ name: 'pause' }, CallToolResultSchema, {
+    resumptionToken: lastEvent,
+    timeout: 5_000
+  })
   t.match(result, { content: [{ text: 'done' }] })
-  t.match(await second.client.callTool({ name: 'echo', arguments: { text: 'still here' } }), { structuredContent: { text: 'still here' } })
+  t.match(await second.client.callTool({ name: 'echo', arguments: { text: 'still here' } }), {
+    structuredContent: { text: 'still here' }
+  })
 })
 
 /** Gateways with tools that wait until the test goes on. */
-async function prepare (t: Test, serve: Serve, options: Partial<Options> = {}): Promise<{ apps: FastifyInstance[], url: URL, goOn: () => void }> {
+async function prepare (
+  t: Test,
+  serve: Serve,
+  options: Partial<Options> = {}
+): Promise<{ apps: FastifyInstance[], url: URL, goOn: () => void }> {
   const gate = new EventTarget()
   const { apps, url } = await serve(t, { plugins: [fixture, levers], ...options })
   for (const { mcp } of apps) for (const each of waitingTools(gate)) mcp.tools.add(each)
@@ -132,7 +153,13 @@ const waitingTools = (gate: EventTarget): Tool[] => [
       return 'done'
     }
   }),
-  tool({ name: 'wait', description: 'Says nothing until it is aborted', run: async (_input, { signal }) => { await once(signal, 'abort') } }),
+  tool({
+    name: 'wait',
+    description: 'Says nothing until it is aborted',
+    run: async (_input, { signal }) => {
+      await once(signal, 'abort')
+    }
+  }),
   tool({
     name: 'let_go',
     description: 'Lets the client poll for the answer',

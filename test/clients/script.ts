@@ -6,22 +6,46 @@ import { CAPABILITIES, INFO, type Official, type ToolResult } from './official.j
 
 const DEADLINE = 60_000
 
-// Both generations take an answer at once but a notification one microtask later: progress that comes together with the answer is too late for them.
+// Both generations take an answer at once but a notification one microtask later: progress that comes together with the
+// answer is too late for them.
 const LATE_PROGRESS = /progress notification for an unknown token/
 
 type Scene = (t: Test, client: Official) => Promise<void>
 
-/** Goes through everything the client can do with a server, over one connection, but for the scenes that do not apply. */
-export async function play (t: Test, client: Official, { leave }: Pick<Connection<unknown>, 'leave'>, without: string[] = []): Promise<void> {
-  for (const [name, scene] of Object.entries(scenes)) if (!without.includes(name)) await t.test(name, async t => await scene(t, client))
-  await t.test('reports no errors', async t => { t.strictSame(client.complaints.map(String).filter(text => !LATE_PROGRESS.test(text)), []) })
-  await t.test('leaves nothing behind when it closes', async t => await leave(t, async () => await client.verbs.close()))
+/**
+ * Goes through everything the client can do with a server, over one connection, but for the scenes that do not apply.
+ */
+export async function play (
+  t: Test,
+  client: Official,
+  { leave }: Pick<Connection<unknown>, 'leave'>,
+  without: string[] = []
+): Promise<void> {
+  for (const [name, scene] of Object.entries(scenes)) {
+    if (!without.includes(name)) await t.test(name, async t => await scene(t, client))
+  }
+  await t.test('reports no errors', async t => {
+    t.strictSame(
+      client.complaints.map(String).filter(text => !LATE_PROGRESS.test(text)),
+      []
+    )
+  })
+  await t.test(
+    'leaves nothing behind when it closes',
+    async t => await leave(t, async () => await client.verbs.close())
+  )
 }
 
 const scenes: Record<string, Scene> = {
   'learns who the server is and what it can do': async (t, { verbs }) => {
     t.match(verbs.getServerVersion(), { name: 'mcp-patchbay', version })
-    t.match(verbs.getServerCapabilities(), { tools: { listChanged: true }, resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} })
+    t.match(verbs.getServerCapabilities(), {
+      tools: { listChanged: true },
+      resources: { subscribe: true },
+      prompts: {},
+      completions: {},
+      logging: {}
+    })
   },
 
   'is seen by the server as it introduced itself': async (t, client) => {
@@ -30,37 +54,81 @@ const scenes: Record<string, Scene> = {
   },
 
   'lists all tools, page by page': async (t, { verbs }) => {
-    const names = await pages(async page => { const { tools, nextCursor } = await verbs.listTools(page); return { items: tools, nextCursor } })
+    const names = await pages(async page => {
+      const { tools, nextCursor } = await verbs.listTools(page)
+      return { items: tools, nextCursor }
+    })
     t.ok(names.length > 15)
     t.equal(new Set(names.map(({ name }) => name)).size, names.length)
-    for (const expected of ['echo', 'slow', 'who', 'calculate']) t.ok(names.some(({ name }) => name === expected), expected)
+    for (const expected of ['echo', 'slow', 'who', 'calculate']) {
+      t.ok(
+        names.some(({ name }) => name === expected),
+        expected
+      )
+    }
   },
 
   'lists resources, templates and prompts': async (t, { verbs }) => {
-    const resources = await pages(async page => { const { resources, nextCursor } = await verbs.listResources(page); return { items: resources, nextCursor } })
+    const resources = await pages(async page => {
+      const { resources, nextCursor } = await verbs.listResources(page)
+      return { items: resources, nextCursor }
+    })
     t.ok(resources.some(({ uri }) => uri === 'test://text'))
-    t.match((await verbs.listResourceTemplates()).resourceTemplates.find(({ uriTemplate }) => uriTemplate === 'test://item/{id}'), { name: 'item' })
+    t.match(
+      (await verbs.listResourceTemplates()).resourceTemplates.find(
+        ({ uriTemplate }) => uriTemplate === 'test://item/{id}'
+      ),
+      { name: 'item' }
+    )
     const { prompts } = await verbs.listPrompts()
-    t.match(prompts.find(({ name }) => name === 'introduce'), { title: 'Introduce', arguments: [{ name: 'who', required: true }] })
+    t.match(
+      prompts.find(({ name }) => name === 'introduce'),
+      { title: 'Introduce', arguments: [{ name: 'who', required: true }] }
+    )
   },
 
   'gets text and structured content from a tool': async (t, client) => {
-    t.match(await client.call({ name: 'echo', arguments: { text: 'héllo' } }), { content: [{ type: 'text', text: 'héllo' }], structuredContent: { text: 'héllo' } })
-    t.match((await client.call({ name: 'every_block' })).content.map(block => (block as { type: string }).type), ['text', 'image', 'audio', 'resource', 'resource_link'])
+    t.match(await client.call({ name: 'echo', arguments: { text: 'héllo' } }), {
+      content: [{ type: 'text', text: 'héllo' }],
+      structuredContent: { text: 'héllo' }
+    })
+    t.match(
+      (await client.call({ name: 'every_block' })).content.map(block => (block as { type: string }).type),
+      ['text', 'image', 'audio', 'resource', 'resource_link']
+    )
   },
 
   'gets progress notifications': async (t, client) => {
     const seen: object[] = []
-    t.equal(text(await client.call({ name: 'slow', arguments: { steps: 3, delay: 500 } }, { onprogress: progress => { seen.push(progress) } })), '3 steps')
-    // The official client drops progress that it reads together with the answer: the third always, the others where a machine is too slow for the delay.
-    t.match(seen.slice(0, 2), [{ progress: 1, total: 3, message: 'step 1' }, { progress: 2, total: 3, message: 'step 2' }])
+    t.equal(
+      text(
+        await client.call(
+          { name: 'slow', arguments: { steps: 3, delay: 500 } },
+          {
+            onprogress: progress => {
+              seen.push(progress)
+            }
+          }
+        )
+      ),
+      '3 steps'
+    )
+    // The official client drops progress that it reads together with the answer: the third always, the others where a
+    // machine is too slow for the delay.
+    t.match(seen.slice(0, 2), [
+      { progress: 1, total: 3, message: 'step 1' },
+      { progress: 2, total: 3, message: 'step 2' }
+    ])
   },
 
   'cancels a call, and the tool notices': async (t, client) => {
     const controller = new AbortController()
     const onprogress = () => controller.abort('changed my mind')
     await t.rejects(client.call({ name: 'linger' }, { onprogress, signal: controller.signal }), /changed my mind/)
-    t.match(text(await client.call({ name: 'linger_ended' }, { timeout: DEADLINE })), /changed my mind|client closed the connection/)
+    t.match(
+      text(await client.call({ name: 'linger_ended' }, { timeout: DEADLINE })),
+      /changed my mind|client closed the connection/
+    )
   },
 
   'answers what a tool asks the user': async (t, client) => {
@@ -84,9 +152,13 @@ const scenes: Record<string, Scene> = {
   },
 
   'reads text, bytes and what a template describes': async (t, { verbs }) => {
-    t.match(await verbs.readResource({ uri: 'test://text' }), { contents: [{ uri: 'test://text', mimeType: 'text/plain', text: 'hello' }] })
+    t.match(await verbs.readResource({ uri: 'test://text' }), {
+      contents: [{ uri: 'test://text', mimeType: 'text/plain', text: 'hello' }]
+    })
     t.match(await verbs.readResource({ uri: 'test://bytes' }), { contents: [{ uri: 'test://bytes', blob: 'AQID' }] })
-    t.match(await verbs.readResource({ uri: 'test://item/7' }), { contents: [{ uri: 'test://item/7', text: '{"id":"7"}' }] })
+    t.match(await verbs.readResource({ uri: 'test://item/7' }), {
+      contents: [{ uri: 'test://item/7', text: '{"id":"7"}' }]
+    })
   },
 
   'is notified of updates of a resource while it is subscribed': async (t, client) => {
@@ -106,13 +178,21 @@ const scenes: Record<string, Scene> = {
   },
 
   'gets a prompt': async (t, { verbs }) => {
-    t.match(await verbs.getPrompt({ name: 'introduce', arguments: { who: 'Ada' } }), { messages: [{ role: 'user', content: { type: 'text', text: 'Introduce Ada.' } }] })
+    t.match(await verbs.getPrompt({ name: 'introduce', arguments: { who: 'Ada' } }), {
+      messages: [{ role: 'user', content: { type: 'text', text: 'Introduce Ada.' } }]
+    })
   },
 
   'completes arguments of prompts and templates': async (t, { verbs }) => {
-    const prompt = await verbs.complete({ ref: { type: 'ref/prompt', name: 'introduce' }, argument: { name: 'who', value: 'A' } })
+    const prompt = await verbs.complete({
+      ref: { type: 'ref/prompt', name: 'introduce' },
+      argument: { name: 'who', value: 'A' }
+    })
     t.match(prompt.completion, { values: ['Ada', 'Alan'] })
-    const template = await verbs.complete({ ref: { type: 'ref/resource', uri: 'test://item/{id}' }, argument: { name: 'id', value: 't' } })
+    const template = await verbs.complete({
+      ref: { type: 'ref/resource', uri: 'test://item/{id}' },
+      argument: { name: 'id', value: 't' }
+    })
     t.match(template.completion, { values: ['two', 'three'] })
   },
 
@@ -142,7 +222,9 @@ export async function next (events: EventEmitter, event: string): Promise<unknow
   return value
 }
 
-async function pages<T> (list: (page?: { cursor: string }) => Promise<{ items: T[], nextCursor: string | undefined }>): Promise<T[]> {
+async function pages<T> (
+  list: (page?: { cursor: string }) => Promise<{ items: T[], nextCursor: string | undefined }>
+): Promise<T[]> {
   const { items: all, nextCursor: second } = await list()
   for (let cursor = second; cursor !== undefined;) {
     const { items, nextCursor } = await list({ cursor })

@@ -1,4 +1,9 @@
-import { SSEClientTransport as SseV2, StreamableHTTPClientTransport as HttpV2, type ClientOptions, type Transport as TransportV2 } from '@modelcontextprotocol/client'
+import {
+  SSEClientTransport as SseV2,
+  StreamableHTTPClientTransport as HttpV2,
+  type ClientOptions,
+  type Transport as TransportV2
+} from '@modelcontextprotocol/client'
 import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js'
@@ -36,18 +41,26 @@ export async function playV2 (t: Test, connection: Connection<TransportV2>, mode
   await play(t, official, connection)
 }
 
-/** Every way of the official clients to a server over the network: each plays the whole script, at a server of its own if none is given. */
+/**
+ * Every way of the official clients to a server over the network: each plays the whole script, at a server of its own
+ * if none is given.
+ */
 export const ways: Record<string, (t: Test, server?: Server) => Promise<void>> = {
-  '@modelcontextprotocol/sdk 1 over Streamable HTTP': async (t, server) => await playV1(t, await http(t, HttpV1, server)),
+  '@modelcontextprotocol/sdk 1 over Streamable HTTP': async (t, server) =>
+    await playV1(t, await http(t, HttpV1, server)),
   '@modelcontextprotocol/sdk 1 over HTTP+SSE': async (t, server) => await playV1(t, await sse(t, SseV1, server)),
   '@modelcontextprotocol/sdk 1 over WebSocket': async (t, server) => {
     provideWebSocket(t)
     await playV1(t, await webSocket(t, WebSocketClientTransport, server))
   },
-  ...Object.fromEntries(Object.keys(modes).map(mode => [
-    `@modelcontextprotocol/client 2 over Streamable HTTP, ${mode}`, async (t: Test, server?: Server) => await playV2(t, await http(t, HttpV2, server), mode)
-  ])),
-  '@modelcontextprotocol/client 2 over HTTP+SSE': async (t, server) => await playV2(t, await sse(t, SseV2, server), 'as it comes')
+  ...Object.fromEntries(
+    Object.keys(modes).map(mode => [
+      `@modelcontextprotocol/client 2 over Streamable HTTP, ${mode}`,
+      async (t: Test, server?: Server) => await playV2(t, await http(t, HttpV2, server), mode)
+    ])
+  ),
+  '@modelcontextprotocol/client 2 over HTTP+SSE': async (t, server) =>
+    await playV2(t, await sse(t, SseV2, server), 'as it comes')
 }
 
 // Node has one of its own from 22 on.

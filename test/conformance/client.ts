@@ -1,4 +1,5 @@
-// What the client scenarios of the suite run: a gateway with the scenario's server behind it, and a client that does in front what the scenario is about.
+// What the client scenarios of the suite run: a gateway with the scenario's server behind it, and a client that does in
+// front what the scenario is about.
 import { build, createClient, type Client } from '../../app.js'
 
 type Json = Record<string, unknown>
@@ -23,12 +24,21 @@ const scenarios: Record<string, Scenario> = {
     for (const { name } of await listAll(client, 'prompts')) await client.prompt(String(name))
   },
   'http-custom-headers': async client => {
-    const { toolCalls } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as { toolCalls: Array<{ name: string, arguments: Json }> }
+    const { toolCalls } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as {
+      toolCalls: Array<{ name: string, arguments: Json }>
+    }
     for (const { name, arguments: args } of toolCalls) await call(client, name, args)
   }
 }
 
-const app = await build({ tools: false, limits: { maxEventLoopDelay: 60_000 }, mcpServers: { server: { url: String(process.argv.at(-1)), schemas: 'as-is' } } }, { logger: { level: 'warn', stream: process.stderr } })
+const app = await build(
+  {
+    tools: false,
+    limits: { maxEventLoopDelay: 60_000 },
+    mcpServers: { server: { url: String(process.argv.at(-1)), schemas: 'as-is' } }
+  },
+  { logger: { level: 'warn', stream: process.stderr } }
+)
 await app.ready()
 try {
   await started()
@@ -40,7 +50,10 @@ try {
 }
 
 async function started (): Promise<void> {
-  while (app.mcp.upstreams.status().length === 0 || app.mcp.upstreams.status().some(({ state, stale }) => state !== 'ready' || stale)) await new Promise(resolve => setTimeout(resolve, 10))
+  while (
+    app.mcp.upstreams.status().length === 0 ||
+    app.mcp.upstreams.status().some(({ state, stale }) => state !== 'ready' || stale)
+  ) { await new Promise(resolve => setTimeout(resolve, 10)) }
 }
 
 async function callAll (client: Client, tools: Json[]): Promise<void> {
@@ -58,5 +71,8 @@ async function listAll (client: Client, kind: string): Promise<Json[]> {
 // Accepts with the defaults of the form; a checkbox without one is checked.
 function fill ({ requestedSchema }: Json): object {
   const properties = Object.entries((requestedSchema as { properties: Record<string, Json> }).properties)
-  return { action: 'accept', content: Object.fromEntries(properties.map(([name, { default: value = true }]) => [name, value])) }
+  return {
+    action: 'accept',
+    content: Object.fromEntries(properties.map(([name, { default: value = true }]) => [name, value]))
+  }
 }

@@ -77,4 +77,7 @@ export const contentTools = [
   })
 ]
 
-const embedded = (uri: string, mimeType: string, text: string) => ({ type: 'resource', resource: { uri, mimeType, text } })
+const embedded = (uri: string, mimeType: string, text: string) => ({
+  type: 'resource',
+  resource: { uri, mimeType, text }
+})

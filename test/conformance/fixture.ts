@@ -7,7 +7,9 @@ import { questionTools } from './question-tools.js'
 import { resources } from './resources.js'
 import { roundTools } from './round-tools.js'
 
-/** Everything the official conformance suite expects a server to offer, written with the API every plugin author has. */
+/**
+ * Everything the official conformance suite expects a server to offer, written with the API every plugin author has.
+ */
 export default async function conformanceFixture (fastify: FastifyInstance): Promise<void> {
   const tools = [...contentTools, ...callTools, ...questionTools, ...roundTools, ...changeTools(fastify)]
   for (const tool of tools) fastify.mcp.tools.add(tool)

@@ -33,7 +33,11 @@ const ENUMS = {
   properties: {
     untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] },
     titledSingle: { type: 'string', oneOf: TITLED },
-    legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'], enumNames: ['Option One', 'Option Two', 'Option Three'] },
+    legacyEnum: {
+      type: 'string',
+      enum: ['opt1', 'opt2', 'opt3'],
+      enumNames: ['Option One', 'Option Two', 'Option Three']
+    },
     untitledMulti: { type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] } },
     titledMulti: { type: 'array', items: { anyOf: TITLED } }
   }
@@ -56,12 +60,14 @@ export const questionTools = [
   tool({
     name: 'test_elicitation_sep1034_defaults',
     description: 'Asks the user with a form full of defaults.',
-    run: async (_input, call) => answerText(await call.elicit('profile', { message: 'Please check these', requestedSchema: DEFAULTS }))
+    run: async (_input, call) =>
+      answerText(await call.elicit('profile', { message: 'Please check these', requestedSchema: DEFAULTS }))
   }),
   tool({
     name: 'test_elicitation_sep1330_enums',
     description: 'Asks the user to choose, in every way there is.',
-    run: async (_input, call) => answerText(await call.elicit('choices', { message: 'Please choose', requestedSchema: ENUMS }))
+    run: async (_input, call) =>
+      answerText(await call.elicit('choices', { message: 'Please choose', requestedSchema: ENUMS }))
   }),
   tool({
     name: 'test_streaming_elicitation',

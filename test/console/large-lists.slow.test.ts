@@ -13,11 +13,22 @@ const TOOLS = 5_000
 const BYTES = 4 * 1024 * 1024
 
 async function many (fastify: FastifyInstance): Promise<void> {
-  for (let number = 0; number < TOOLS; number++) fastify.mcp.tools.add(tool({ name: `tool_${number}`, description: `Number ${number}`, run: () => `I am ${number}` }))
+  for (let number = 0; number < TOOLS; number++) {
+    fastify.mcp.tools.add(
+      tool({ name: `tool_${number}`, description: `Number ${number}`, run: () => `I am ${number}` })
+    )
+  }
 }
 
 async function big (fastify: FastifyInstance): Promise<void> {
-  fastify.mcp.tools.add(tool({ name: 'big', description: 'Much text', input: Type.Object({ bytes: Type.Integer() }), run: ({ bytes }) => `${'0123456789abcde\n'.repeat(bytes / 16 - 1)}the very end.\n\n` }))
+  fastify.mcp.tools.add(
+    tool({
+      name: 'big',
+      description: 'Much text',
+      input: Type.Object({ bytes: Type.Integer() }),
+      run: ({ bytes }) => `${'0123456789abcde\n'.repeat(bytes / 16 - 1)}the very end.\n\n`
+    })
+  )
 }
 
 t.test('5,000 tools are listed over all pages, filtered and called', { ...withBrowser, timeout: 240_000 }, async t => {
@@ -50,19 +61,29 @@ const TYPE_AND_MEASURE = `(async () => {
   return times
 })()`
 
-t.test('of a result of 4 MiB a part is shown, and all of it can be saved', { ...withBrowser, timeout: 240_000 }, async t => {
-  const { page } = await openConsole(t, { plugins: [big], maxMessage: 2 * BYTES, limits: { maxQueue: 4 * BYTES } })
-  await page.locator('.items a').first().waitFor()
-  await openTool(page, 'big')
-  await writeArguments(page, { bytes: BYTES })
-  const view = await call(page)
-  await view.getByText('done', { exact: true }).waitFor()
-  const shown = (await view.textContent() ?? '').length
-  t.ok(shown > 10_000 && shown < 600_000, `${shown} characters are shown`)
-  await page.getByRole('searchbox').fill('big')
-  await until(async () => await page.locator('.items a').count() === 1, 'the page still answers')
-  const [download] = await Promise.all([page.waitForEvent('download'), view.getByRole('button', { name: /^(Download|Save)/ }).first().click()])
-  const expected = `${'0123456789abcde\n'.repeat(BYTES / 16 - 1)}the very end.\n\n`
-  const digest = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex')
-  t.equal(digest(readFileSync(await download.path())), digest(expected), 'every byte of it')
-})
+t.test(
+  'of a result of 4 MiB a part is shown, and all of it can be saved',
+  { ...withBrowser, timeout: 240_000 },
+  async t => {
+    const { page } = await openConsole(t, { plugins: [big], maxMessage: 2 * BYTES, limits: { maxQueue: 4 * BYTES } })
+    await page.locator('.items a').first().waitFor()
+    await openTool(page, 'big')
+    await writeArguments(page, { bytes: BYTES })
+    const view = await call(page)
+    await view.getByText('done', { exact: true }).waitFor()
+    const shown = ((await view.textContent()) ?? '').length
+    t.ok(shown > 10_000 && shown < 600_000, `${shown} characters are shown`)
+    await page.getByRole('searchbox').fill('big')
+    await until(async () => (await page.locator('.items a').count()) === 1, 'the page still answers')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      view
+        .getByRole('button', { name: /^(Download|Save)/ })
+        .first()
+        .click()
+    ])
+    const expected = `${'0123456789abcde\n'.repeat(BYTES / 16 - 1)}the very end.\n\n`
+    const digest = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex')
+    t.equal(digest(readFileSync(await download.path())), digest(expected), 'every byte of it')
+  }
+)

@@ -5,9 +5,13 @@ import { pictureOf, SCHEMES, showPicture, WORDS, wordsOf } from './support/pictu
 
 const MOST_BYTES = 200 * 1024
 
-t.test('the pictures of the README show the page as it is; if not, "npm run pictures" makes them anew', withBrowser, async t => {
-  t.equal(await wordsOf(await showPicture(t, 'light')), readFileSync(WORDS, 'utf8'))
-})
+t.test(
+  'the pictures of the README show the page as it is; if not, "npm run pictures" makes them anew',
+  withBrowser,
+  async t => {
+    t.equal(await wordsOf(await showPicture(t, 'light')), readFileSync(WORDS, 'utf8'))
+  }
+)
 
 t.test('there is a picture for light and for dark, each small and described in words', async t => {
   const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')

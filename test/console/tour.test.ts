@@ -20,17 +20,38 @@ t.test('a first visit lists what there is, and calls a tool by its form', withBr
   await page.getByRole('link', { name: /^Echo/ }).click()
   await page.getByRole('heading', { name: 'Echo', level: 1 }).waitFor()
   await page.getByRole('textbox', { name: /^text/ }).fill('hello from a form')
-  t.match(await page.getByRole('textbox', { name: 'JSON', exact: true }).inputValue(), /"text": ?"hello from a form"/, 'the JSON follows the form')
+  t.match(
+    await page.getByRole('textbox', { name: 'JSON', exact: true }).inputValue(),
+    /"text": ?"hello from a form"/,
+    'the JSON follows the form'
+  )
   const view = await call(page)
   await view.getByText('done').waitFor()
   await view.getByText('hello from a form').first().waitFor()
   await writeArguments(page, { text: 'hello from JSON' })
-  t.equal(await page.getByRole('textbox', { name: /^text/ }).inputValue(), 'hello from JSON', 'the form follows the JSON')
+  t.equal(
+    await page.getByRole('textbox', { name: /^text/ }).inputValue(),
+    'hello from JSON',
+    'the form follows the JSON'
+  )
 })
 
 t.test('progress moves, and Cancel ends a call, as the audit log says', withBrowser, async t => {
   const lines: string[] = []
-  const { url } = await consoleGateway(t, { audit: true }, { logger: { level: 'info', stream: { write: (line: string) => { lines.push(line) } } } })
+  const { url } = await consoleGateway(
+    t,
+    { audit: true },
+    {
+      logger: {
+        level: 'info',
+        stream: {
+          write: (line: string) => {
+            lines.push(line)
+          }
+        }
+      }
+    }
+  )
   const page = await visit(t, url)
   await connected(page)
   await openTool(page, 'slow')
@@ -41,7 +62,10 @@ t.test('progress moves, and Cancel ends a call, as the audit log says', withBrow
   await until(async () => await view.getByText(/^step \d+/).textContent() !== first, 'another step')
   await view.getByRole('button', { name: 'Cancel', exact: true }).click()
   await view.getByText('You cancelled this call').waitFor()
-  await until(() => lines.some(line => line.includes('"outcome":"cancelled"') && line.includes('slow')), 'the audit line')
+  await until(
+    () => lines.some(line => line.includes('"outcome":"cancelled"') && line.includes('slow')),
+    'the audit line'
+  )
 })
 
 for (const revision of ['2026-07-28', '2025-11-25'] as const) {
@@ -97,31 +121,48 @@ t.test('a prompt is filled in, with suggestions of the server', withBrowser, asy
   await view.getByText('Introduce Ada.').first().waitFor()
 })
 
-t.test('a call of the history is there to be edited, and before one that destroys something a person is asked, without secrets', withBrowser, async t => {
-  const { app, page } = await openConsole(t)
-  app.mcp.resources.add(resource({ uri: 'greet://{name}', name: 'greeting', description: 'Greets', read: async ({ name }) => `Hello, ${name}!` }))
-  app.mcp.tools.add(tool({
-    name: 'wipe', description: 'Wipes', annotations: { destructiveHint: true }, input: Type.Object({ disk: Type.String(), pin: Type.String({ format: 'password' }) }), run: async ({ disk, pin }) => `${disk} is wiped by one of ${pin.length} letters`
-  }))
-  await connected(page)
-  await goTo(page, `#/try/template/${encodeURIComponent('greet://{name}')}`)
-  await page.getByRole('combobox', { name: /^name/ }).fill('Ada')
-  await (await call(page, 'Read')).getByText('Hello, Ada!').first().waitFor()
-  await page.getByRole('combobox', { name: /^name/ }).fill('Bob')
-  await page.getByRole('link', { name: /^History/ }).click()
-  await page.getByRole('link', { name: 'Edit and call' }).click()
-  await page.getByText('greet://Ada').first().waitFor()
-  t.equal(await page.getByRole('combobox', { name: /^name/ }).inputValue(), 'Ada')
+t.test(
+  'a call of the history is there to be edited, and before one that destroys something a person is asked, without secrets',
+  withBrowser,
+  async t => {
+    const { app, page } = await openConsole(t)
+    app.mcp.resources.add(
+      resource({
+        uri: 'greet://{name}',
+        name: 'greeting',
+        description: 'Greets',
+        read: async ({ name }) => `Hello, ${name}!`
+      })
+    )
+    app.mcp.tools.add(
+      tool({
+        name: 'wipe',
+        description: 'Wipes',
+        annotations: { destructiveHint: true },
+        input: Type.Object({ disk: Type.String(), pin: Type.String({ format: 'password' }) }),
+        run: async ({ disk, pin }) => `${disk} is wiped by one of ${pin.length} letters`
+      })
+    )
+    await connected(page)
+    await goTo(page, `#/try/template/${encodeURIComponent('greet://{name}')}`)
+    await page.getByRole('combobox', { name: /^name/ }).fill('Ada')
+    await (await call(page, 'Read')).getByText('Hello, Ada!').first().waitFor()
+    await page.getByRole('combobox', { name: /^name/ }).fill('Bob')
+    await page.getByRole('link', { name: /^History/ }).click()
+    await page.getByRole('link', { name: 'Edit and call' }).click()
+    await page.getByText('greet://Ada').first().waitFor()
+    t.equal(await page.getByRole('combobox', { name: /^name/ }).inputValue(), 'Ada')
 
-  await openTool(page, 'wipe')
-  await page.getByRole('textbox', { name: /^disk/ }).fill('sda')
-  await page.getByLabel(/^pin/).fill('CANARY')
-  await page.getByRole('button', { name: 'Call', exact: true }).click()
-  const dialog = page.getByRole('dialog')
-  t.match(await dialog.textContent(), /"disk": "sda".*"pin": "\[redacted\]"/s)
-  await dialog.getByRole('button', { name: 'Call it' }).click()
-  await page.getByText('sda is wiped by one of 6 letters').first().waitFor()
-})
+    await openTool(page, 'wipe')
+    await page.getByRole('textbox', { name: /^disk/ }).fill('sda')
+    await page.getByLabel(/^pin/).fill('CANARY')
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    t.match(await dialog.textContent(), /"disk": "sda".*"pin": "\[redacted\]"/s)
+    await dialog.getByRole('button', { name: 'Call it' }).click()
+    await page.getByText('sda is wiped by one of 6 letters').first().waitFor()
+  }
+)
 
 t.test('Watch shows calls as they end and while they run', withBrowser, async t => {
   const { url, page } = await openConsole(t)
@@ -159,7 +200,11 @@ t.test('a gateway that was killed is missed, and found again with what was typed
   await view.getByText('lost', { exact: true }).waitFor()
   await gateway.start()
   await connected(page)
-  t.match(await page.getByRole('textbox', { name: 'JSON', exact: true }).inputValue(), /500000/, 'the draft is as it was')
+  t.match(
+    await page.getByRole('textbox', { name: 'JSON', exact: true }).inputValue(),
+    /500000/,
+    'the draft is as it was'
+  )
   await writeArguments(page, { steps: 1, delay: 1 })
   const again = await call(page)
   await again.getByText('1 steps').first().waitFor()
@@ -179,19 +224,28 @@ t.test('the page works below a prefix, and inside of another application', withB
   const app = await host(t, () => {}, { console: true })
   const address = await app.listen({ port: 0, host: '127.0.0.1' })
   await callsEcho(await visit(t, address, { path: '/ai/console' }))
-  t.equal((await fetch(`${address}/own`)).headers.get('content-security-policy'), null, 'routes of the host have none of its headers')
+  t.equal(
+    (await fetch(`${address}/own`)).headers.get('content-security-policy'),
+    null,
+    'routes of the host have none of its headers'
+  )
 })
 
 t.test('a call that is copied as curl does the same in a shell', withBrowser, async t => {
   const { url } = await consoleGateway(t)
-  const page = await visit(t, url, { prepare: async context => await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url }) })
+  const page = await visit(t, url, {
+    prepare: async context => await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url })
+  })
   await connected(page)
   await openTool(page, 'echo')
   await writeArguments(page, { text: 'it\'s "copied"' })
   await page.getByText('Copy as', { exact: true }).click()
   await page.getByRole('button', { name: 'curl' }).click()
   let copied = ''
-  await until(async () => (copied = String(await page.evaluate('navigator.clipboard.readText()'))).startsWith('curl'), 'a copied command')
+  await until(
+    async () => (copied = String(await page.evaluate('navigator.clipboard.readText()'))).startsWith('curl'),
+    'a copied command'
+  )
   const { stdout } = await promisify(execFile)('sh', ['-c', copied])
   t.match(stdout, /it's \\"copied\\"/)
 })

@@ -13,8 +13,15 @@ const POLICY = "default-src 'none'; script-src 'self'; img-src 'self' http://els
 async function serve (t: Test, script: string): Promise<string> {
   const server = createServer(({ url }, response) => {
     const isPage = url === '/page'
-    response.writeHead(200, { 'content-type': isPage ? 'text/html' : 'text/javascript', 'content-security-policy': POLICY })
-    response.end(isPage ? '<!doctype html><html lang="en"><title>Page</title><main><h1>Page</h1></main><script src="/script.js"></script>' : script)
+    response.writeHead(200, {
+      'content-type': isPage ? 'text/html' : 'text/javascript',
+      'content-security-policy': POLICY
+    })
+    response.end(
+      isPage
+        ? '<!doctype html><html lang="en"><title>Page</title><main><h1>Page</h1></main><script src="/script.js"></script>'
+        : script
+    )
   }).listen(0, '127.0.0.1')
   t.teardown(() => server.close())
   await once(server, 'listening')
@@ -26,7 +33,11 @@ t.test('the browser tells what a page does wrong', withBrowser, async t => {
     ['a broken policy', "document.body.setAttribute('style', 'color: red')", /violation of style-src/],
     ['an error', "throw new Error('lost')", /threw .*lost/],
     ['what is logged as an error', "console.error('trouble')", /^trouble at/],
-    ['a request to another host', "new Image().src = 'http://elsewhere.example/a.png'", /^asked http:\/\/elsewhere\.example\/a\.png/],
+    [
+      'a request to another host',
+      "new Image().src = 'http://elsewhere.example/a.png'",
+      /^asked http:\/\/elsewhere\.example\/a\.png/
+    ],
     ['a socket to another host', "new WebSocket('ws://elsewhere.example/')", /^asked ws:\/\/elsewhere\.example/]
   ]
   for (const [name, script, expected] of wrongs) {

@@ -13,11 +13,16 @@ import { visit } from './support/visit.js'
 
 const WATCH = '/console/#/watch'
 
-async function watching (t: Test, options: Partial<Options> = {}): Promise<{ server: Server, app: FastifyInstance, url: string, page: Page }> {
+async function watching (
+  t: Test,
+  options: Partial<Options> = {}
+): Promise<{ server: Server, app: FastifyInstance, url: string, page: Page }> {
   const server = await startServer(t, { console: true, ...options })
   const url = urlOf(server)
   const page = await visit(t, url, { path: WATCH })
-  await section(page, 'Health').getByText(/up for/).waitFor()
+  await section(page, 'Health')
+    .getByText(/up for/)
+    .waitFor()
   return { server, app: server.app, url, page }
 }
 
@@ -25,7 +30,8 @@ const urlOf = ({ port }: Server): string => `http://127.0.0.1:${port}`
 
 const section = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true })
 const calls = (page: Page): Locator => section(page, 'Calls').getByRole('listitem')
-const tile = (page: Page, name: string): Locator => page.locator('.watch-tile').filter({ has: page.getByText(name, { exact: true }) })
+const tile = (page: Page, name: string): Locator =>
+  page.locator('.watch-tile').filter({ has: page.getByText(name, { exact: true }) })
 const echo = callTool('echo', { text: 'private words' })
 
 /** A tool that tells how far it is, and then waits until it is released. */
@@ -58,7 +64,9 @@ t.test('calls over each transport appear, and all numbers agree', withBrowser, a
   t.teardown(() => other.close())
   await other.call('refuse').catch(() => {})
   const shown = calls(page).filter({ hasText: 'echo' })
-  for (const words of ['http · 2026-07-28', 'http · 2025-11-25', 'websocket · 2025-11-25', 'stdio · 2026-07-28']) await shown.filter({ hasText: words }).waitFor()
+  for (const words of ['http · 2026-07-28', 'http · 2025-11-25', 'websocket · 2025-11-25', 'stdio · 2026-07-28']) {
+    await shown.filter({ hasText: words }).waitFor()
+  }
   t.equal(await shown.count(), names.length)
   await calls(page).filter({ hasText: 'refuse' }).filter({ hasText: 'failed' }).waitFor()
   const row = section(page, 'Tools').getByRole('row').filter({ hasText: 'echo' })
@@ -75,7 +83,10 @@ t.test('clients are told in full on a narrow page, without scrolling sideways', 
   const row = section(page, 'Connected clients').getByRole('listitem').filter({ hasText: 'this page' })
   await row.getByText('websocket · 2026-07-28').waitFor()
   await row.getByText(/^connected .*, \d+ in flight, /).waitFor()
-  const [room, wanted] = await section(page, 'Connected clients').evaluate(({ clientWidth, scrollWidth }) => [clientWidth, scrollWidth]) as [number, number]
+  const [room, wanted] = (await section(page, 'Connected clients').evaluate(({ clientWidth, scrollWidth }) => [
+    clientWidth,
+    scrollWidth
+  ])) as [number, number]
   t.ok(wanted <= room, `${wanted} of ${room} px`)
 })
 
@@ -121,15 +132,24 @@ t.test('the list of calls stays as it is while it is read, and can be filtered',
 t.test('what is refused is told in words', withBrowser, async t => {
   const { url, page } = await watching(t)
   await section(page, 'Refusals').getByText(/Nothing was refused since the gateway started at/).waitFor()
-  const { status } = await fetch(`${url}/mcp`, { method: 'POST', headers: { origin: 'http://elsewhere.example', 'content-type': 'application/json' }, body: '{}' })
+  const { status } = await fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: { origin: 'http://elsewhere.example', 'content-type': 'application/json' },
+    body: '{}'
+  })
   t.equal(status, 403)
-  const row = section(page, 'Refusals').getByRole('listitem').filter({ hasText: 'A host or origin that is not allowed' })
+  const row = section(page, 'Refusals')
+    .getByRole('listitem')
+    .filter({ hasText: 'A host or origin that is not allowed' })
   await row.getByText('status 403').waitFor()
   await row.getByText('1 time', { exact: true }).waitFor()
 })
 
 t.test('an upstream that fails shows why, and what it wrote last', withBrowser, async t => {
-  const broken = { command: process.execPath, args: ['-e', 'console.error("cannot open the database"); process.exit(3)'] }
+  const broken = {
+    command: process.execPath,
+    args: ['-e', 'console.error("cannot open the database"); process.exit(3)']
+  }
   const { page } = await watching(t, { mcpServers: { broken } })
   const row = section(page, 'Upstreams').getByRole('listitem').filter({ hasText: 'broken' })
   await row.getByText(/Reason: /).waitFor()
@@ -150,10 +170,17 @@ t.test('a change of health is shown in words and announced', withBrowser, async 
 t.test('a page that is left watches no more, and one in the other era watches as well', withBrowser, async t => {
   const { app, page } = await watching(t)
   // One more is told of servers that fail, in every view.
-  const watchers = (): number => app.mcp.dispatcher.callsInFlight().filter(({ method }) => method === 'patchbay/watch').length
+  const watchers = (): number =>
+    app.mcp.dispatcher.callsInFlight().filter(({ method }) => method === 'patchbay/watch').length
   t.equal(watchers(), 2)
   await page.getByLabel('Protocol revision').selectOption({ label: '2025-11-25' })
-  await until(() => app.mcp.dispatcher.callsInFlight().some(({ method, revision }) => method === 'patchbay/watch' && revision.version === '2025-11-25'), 'the watch of the new connection')
+  await until(
+    () =>
+      app.mcp.dispatcher
+        .callsInFlight()
+        .some(({ method, revision }) => method === 'patchbay/watch' && revision.version === '2025-11-25'),
+    'the watch of the new connection'
+  )
   const client = await createClient(app)
   t.teardown(() => client.close())
   await client.call('echo', { text: 'x' })
@@ -173,6 +200,8 @@ t.test('only a caller with scope admin is offered to watch', withBrowser, async 
     await page.getByText('Connected', { exact: true }).first().waitFor()
     t.equal(await page.getByRole('link', { name: 'Watch' }).count(), links)
     await page.evaluate("location.hash = '#/watch'")
-    await (links === 0 ? page.getByText('This gateway does not let you watch') : section(page, 'Health').getByText('Healthy')).waitFor()
+    await (
+      links === 0 ? page.getByText('This gateway does not let you watch') : section(page, 'Health').getByText('Healthy')
+    ).waitFor()
   }
 })

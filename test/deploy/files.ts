@@ -7,13 +7,21 @@ export interface Instruction { name: string, text: string }
 
 /** The instructions of deploy/Dockerfile, each on one line. */
 export function instructions (): Instruction[] {
-  const lines = deployed('Dockerfile').split('\n').filter(line => !/^\s*(#|$)/.test(line)).join('\n').replaceAll(/\s*\\\n\s*/g, ' ').split('\n')
+  const lines = deployed('Dockerfile')
+    .split('\n')
+    .filter(line => !/^\s*(#|$)/.test(line))
+    .join('\n')
+    .replaceAll(/\s*\\\n\s*/g, ' ')
+    .split('\n')
   return lines.map(line => ({ name: line.split(' ')[0] ?? '', text: line.slice(line.indexOf(' ') + 1) }))
 }
 
 /** The variables that the image sets. */
 export function environmentOf (steps: Instruction[]): Record<string, string> {
-  const pairs = steps.filter(({ name }) => name === 'ENV').flatMap(({ text }) => text.split(' ')).map(pair => pair.split('='))
+  const pairs = steps
+    .filter(({ name }) => name === 'ENV')
+    .flatMap(({ text }) => text.split(' '))
+    .map(pair => pair.split('='))
   return Object.fromEntries(pairs.map(([name = '', value = '']) => [name, value]))
 }
 
@@ -38,14 +46,18 @@ export interface Service {
 
 /** The services of deploy/compose.yaml, with the defaults of its variables. */
 export function services (): Record<string, Service> {
-  const withDefault = (_name: unknown, value: unknown): unknown => typeof value === 'string' ? value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1') : value
-  return (parse(deployed('compose.yaml'), withDefault, { merge: true }) as { services: Record<string, Service> }).services
+  const withDefault = (_name: unknown, value: unknown): unknown =>
+    typeof value === 'string' ? value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1') : value
+  return (parse(deployed('compose.yaml'), withDefault, { merge: true }) as { services: Record<string, Service> })
+    .services
 }
 
 /** The directives of deploy/patchbay@.service, each with its values. */
 export function directives (): Map<string, string[]> {
   const found = new Map<string, string[]>()
-  for (const [, name = '', value = ''] of deployed('patchbay@.service').matchAll(/^(\w+)=(.*)$/gm)) found.set(name, [...found.get(name) ?? [], value])
+  for (const [, name = '', value = ''] of deployed('patchbay@.service').matchAll(/^(\w+)=(.*)$/gm)) {
+    found.set(name, [...(found.get(name) ?? []), value])
+  }
   return found
 }
 

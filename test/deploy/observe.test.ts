@@ -9,26 +9,45 @@ import { deployed, ROOT } from './files.js'
 const ADDED = ['job', 'instance', 'le']
 
 interface Target { expr: string }
-interface Panel { type: string, title: string, datasource?: { uid: string }, gridPos: { x: number, y: number, w: number, h: number }, targets?: Target[] }
-interface Dashboard { templating: { list: Array<{ name: string, type: string, definition?: string }> }, panels: Panel[] }
-interface Rules { groups: Array<{ rules: Array<{ alert: string, expr: string, annotations: Record<string, string> }> }> }
+interface Panel {
+  type: string
+  title: string
+  datasource?: { uid: string }
+  gridPos: { x: number, y: number, w: number, h: number }
+  targets?: Target[]
+}
+interface Dashboard {
+  templating: { list: Array<{ name: string, type: string, definition?: string }> }
+  panels: Panel[]
+}
+interface Rules {
+  groups: Array<{ rules: Array<{ alert: string, expr: string, annotations: Record<string, string> }> }>
+}
 
 const dashboard = JSON.parse(deployed('grafana/patchbay.json')) as Dashboard
 const { groups } = parse(deployed('prometheus/rules.yml')) as Rules
 const expressions = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
-  ...dashboard.templating.list.flatMap(({ name, definition }) => definition === undefined ? [] : [[name, definition] as const]),
+  ...dashboard.templating.list.flatMap(({ name, definition }) =>
+    definition === undefined ? [] : [[name, definition] as const]
+  ),
   ...groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => [alert, expr] as const))
 ]
 
-/** What a gateway serves after some calls: the labels of each metric by its name, and none where it has no series yet. */
+/**
+ * What a gateway serves after some calls: the labels of each metric by its name, and none where it has no series yet.
+ */
 async function served (url: string): Promise<Map<string, Set<string>>> {
   const text = await (await fetch(`${url}/metrics`)).text()
   const found = new Map<string, Set<string>>([['up', new Set()]])
   for (const [, name = '', type] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
-    for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) found.set(name + suffix, documented(name))
+    for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) {
+      found.set(name + suffix, documented(name))
+    }
   }
-  for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)\{(.*)\} /gm)) for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) found.get(name)?.add(label)
+  for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)\{(.*)\} /gm)) {
+    for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) found.get(name)?.add(label)
+  }
   return found
 }
 
@@ -36,13 +55,20 @@ async function served (url: string): Promise<Map<string, Set<string>>> {
 function documented (name: string): Set<string> {
   const page = readFileSync(new URL('docs/observe.md', ROOT), 'utf8')
   const [, labels = ''] = new RegExp(`^\\| \`${name}\` \\| \\w+ \\|([^|]*)\\|`, 'm').exec(page) ?? []
-  return new Set(Array.from(labels.replaceAll(/:[^|]*?(?=, `\w+`:|$)/g, '').matchAll(/`(\w+)`/g), ([, label = '']) => label))
+  return new Set(
+    Array.from(labels.replaceAll(/:[^|]*?(?=, `\w+`:|$)/g, '').matchAll(/`(\w+)`/g), ([, label = '']) => label)
+  )
 }
 
-const metricsOf = (expr: string): string[] => Array.from(expr.matchAll(/\b(up|(?:patchbay|mcp|nodejs|process)_\w+)\b(?!!?=|!~|\(|")/g), ([, name = '']) => name)
+const metricsOf = (expr: string): string[] =>
+  Array.from(expr.matchAll(/\b(up|(?:patchbay|mcp|nodejs|process)_\w+)\b(?!!?=|!~|\(|")/g), ([, name = '']) => name)
 const labelsOf = (expr: string): string[] => [
-  ...Array.from(expr.matchAll(/\{([^}]*)\}/g), ([, inside = '']) => Array.from(inside.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g), ([, label = '']) => label)).flat(),
-  ...Array.from(expr.matchAll(/\bby \(([^)]*)\)/g), ([, inside = '']) => inside.split(',').map(label => label.trim())).flat()
+  ...Array.from(expr.matchAll(/\{([^}]*)\}/g), ([, inside = '']) =>
+    Array.from(inside.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g), ([, label = '']) => label)
+  ).flat(),
+  ...Array.from(expr.matchAll(/\bby \(([^)]*)\)/g), ([, inside = '']) =>
+    inside.split(',').map(label => label.trim())
+  ).flat()
 ]
 
 t.test('each expression of the dashboard and the alerts names metrics and labels that the gateway serves', async t => {
@@ -64,9 +90,25 @@ t.test('each expression of the dashboard and the alerts names metrics and labels
 
 t.test('the dashboard asks for its data source, has all rows, and no panel covers another', async t => {
   t.match(dashboard.templating.list[0], { name: 'datasource', type: 'datasource' })
-  t.strictSame(dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title), ['Rate, errors, duration', 'Sessions and streams', 'Refusals', 'Questions', 'Store', 'Nodes', 'Upstreams', 'Process'])
-  for (const { title, type, datasource } of dashboard.panels) if (type !== 'row') t.match(datasource, { uid: `\${${'datasource'}}` }, title)
-  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) => Array.from({ length: w * h }, (_, index) => `${x + index % w} ${y + Math.floor(index / w)}`))
+  t.strictSame(
+    dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title),
+    [
+      'Rate, errors, duration',
+      'Sessions and streams',
+      'Refusals',
+      'Questions',
+      'Store',
+      'Nodes',
+      'Upstreams',
+      'Process'
+    ]
+  )
+  for (const { title, type, datasource } of dashboard.panels) {
+    if (type !== 'row') t.match(datasource, { uid: `\${${'datasource'}}` }, title)
+  }
+  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, index) => `${x + (index % w)} ${y + Math.floor(index / w)}`)
+  )
   t.equal(new Set(cells).size, cells.length)
 })
 

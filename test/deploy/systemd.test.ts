@@ -8,21 +8,30 @@ import { folder } from '../support/process.js'
 import { deployed, directives } from './files.js'
 
 const unit = directives()
-const analyze = (...args: string[]) => spawnSync('systemd-analyze', args, { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } })
+const analyze = (...args: string[]) =>
+  spawnSync('systemd-analyze', args, { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } })
 const hasSystemd = { skip: analyze('--version').status !== 0 && 'not installed: systemd' }
 
 /** What the command is started with, for port 8081. */
 function options () {
   const [, , ...args] = unit.get('ExecStart')?.[0]?.replace('%i', '8081').split(' ') ?? []
-  const env = Object.fromEntries((unit.get('Environment') ?? []).map(pair => pair.replace('%S', '/var/lib').split('=') as [string, string]))
+  const env = Object.fromEntries(
+    (unit.get('Environment') ?? []).map(pair => pair.replace('%S', '/var/lib').split('=') as [string, string])
+  )
   return { env, options: resolveOptions(readSettings(args, env, '/').options) }
 }
 
-t.test('the command of the unit has options that it accepts, and its data folder is the one that it may write to', async t => {
-  const { env, options: { port, drainDelay } } = options()
-  t.match({ port, drainDelay }, { port: 8081, drainDelay: 5_000 })
-  t.equal(`${env['XDG_DATA_HOME']}/patchbay`, `/var/lib/${unit.get('StateDirectory')?.[0]}`)
-})
+t.test(
+  'the command of the unit has options that it accepts, and its data folder is the one that it may write to',
+  async t => {
+    const {
+      env,
+      options: { port, drainDelay }
+    } = options()
+    t.match({ port, drainDelay }, { port: 8081, drainDelay: 5_000 })
+    t.equal(`${env['XDG_DATA_HOME']}/patchbay`, `/var/lib/${unit.get('StateDirectory')?.[0]}`)
+  }
+)
 
 t.test('systemd waits longer than the gateway takes to end', async t => {
   const { options: { drainDelay, grace } } = options()

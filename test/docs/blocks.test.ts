@@ -21,7 +21,9 @@ npm start
 `
 
 t.test('a block is read with its marks and what it prints', async t => {
-  const blocks = page("text\n\n<!-- file: a.ts -->\n<!-- given: import a\nfrom 'a' -->\n'''ts\na()\n'''\n\n  '''sh\n  ls\n  '''\n\n'''\na.ts\n'''\n\n<!-- not run: needs a display -->\n'''sh\nxsel\n'''\n")
+  const blocks = page(
+    "text\n\n<!-- file: a.ts -->\n<!-- given: import a\nfrom 'a' -->\n'''ts\na()\n'''\n\n  '''sh\n  ls\n  '''\n\n'''\na.ts\n'''\n\n<!-- not run: needs a display -->\n'''sh\nxsel\n'''\n"
+  )
   t.match(blocks, [
     { page: 'page.md', line: 7, language: 'ts', code: 'a()\n', file: 'a.ts', given: "import a\nfrom 'a'" },
     { line: 11, language: 'sh', code: 'ls\n', printed: 'a.ts\n' },
@@ -31,8 +33,13 @@ t.test('a block is read with its marks and what it prints', async t => {
 })
 
 t.test('a mark without a reason, or with another name, is an error', async t => {
-  for (const mark of ['not run', 'not run:', 'not run: ']) t.throws(() => page(`<!-- ${mark} -->\n'''sh\nls\n'''\n`), /page\.md:3: write a text after "not run:"/)
-  t.throws(() => page("<!-- skip: why -->\n'''sh\nls\n'''\n"), /page\.md:3: "skip" is no mark; use one of not run, file, given/)
+  for (const mark of ['not run', 'not run:', 'not run: ']) {
+    t.throws(() => page(`<!-- ${mark} -->\n'''sh\nls\n'''\n`), /page\.md:3: write a text after "not run:"/)
+  }
+  t.throws(
+    () => page("<!-- skip: why -->\n'''sh\nls\n'''\n"),
+    /page\.md:3: "skip" is no mark; use one of not run, file, given/
+  )
 })
 
 t.test('a block that fails ends the page, and its error is shown', async t => {
@@ -42,7 +49,16 @@ t.test('a block that fails ends the page, and its error is shown', async t => {
 })
 
 t.test('the first file of tools/ can import all that authors need from mcp-patchbay', async t => {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'first', arguments: { name: 'Ada' } } })
-  const ran = await runInTerminal(t, [sh(FIRST), sh(`curl -s http://127.0.0.1:8080/message -H 'Content-Type: application/json' -d '${body}'`)], [])
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'first', arguments: { name: 'Ada' } }
+  })
+  const ran = await runInTerminal(
+    t,
+    [sh(FIRST), sh(`curl -s http://127.0.0.1:8080/message -H 'Content-Type: application/json' -d '${body}'`)],
+    []
+  )
   t.match(ran[1]?.output, 'Hello, Ada!', ran[0]?.failure ?? '')
 })

@@ -21,10 +21,18 @@ export interface Block {
 
 /** The pages that readers copy from. */
 export function pages (): string[] {
-  return ['README.md', ...readdirSync(new URL('docs', ROOT)).filter(name => name.endsWith('.md')).sort().map(name => `docs/${name}`)]
+  return [
+    'README.md',
+    ...readdirSync(new URL('docs', ROOT))
+      .filter(name => name.endsWith('.md'))
+      .sort()
+      .map(name => `docs/${name}`)
+  ]
 }
 
-/** The blocks of a page, with the marks in the HTML comments before them. Throws if a mark is unknown or has no text. */
+/**
+ * The blocks of a page, with the marks in the HTML comments before them. Throws if a mark is unknown or has no text.
+ */
 export function blocksOf (page: string, text = readFileSync(new URL(page, ROOT), 'utf8')): Block[] {
   const fences = [...text.matchAll(/^( *)```(\w*)\n([^]*?)^\1```$/gm)]
   return fences.map(({ 0: whole, 1: indent = '', 2: language = '', 3: code = '', index }, number) => {
@@ -45,7 +53,10 @@ export function blocksOf (page: string, text = readFileSync(new URL(page, ROOT),
 /** The blocks of all pages in a language that can be run, and how many of them are marked as not run. */
 export function runnable (language: string): { blocks: Block[], marked: number } {
   const blocks = pages().flatMap(page => blocksOf(page)).filter(block => block.language === language)
-  return { blocks: blocks.filter(({ notRun }) => notRun === undefined), marked: blocks.filter(({ notRun }) => notRun !== undefined).length }
+  return {
+    blocks: blocks.filter(({ notRun }) => notRun === undefined),
+    marked: blocks.filter(({ notRun }) => notRun !== undefined).length
+  }
 }
 
 /** Prints how many blocks were run; test/run.mjs passes standard error on. */
@@ -60,7 +71,9 @@ function marks (before: string, place: string): Partial<Block> {
   return Object.fromEntries([...comments.matchAll(/<!--([^]*?)-->/g)].map(([, comment = '']) => {
     const [, name = '', value = ''] = /^([^:]*):?([^]*)$/.exec(comment.trim()) ?? []
     const member = MEMBERS[name]
-    if (member === undefined) throw new Error(`${place}: "${name}" is no mark; use one of ${Object.keys(MEMBERS).join(', ')}`)
+    if (member === undefined) {
+      throw new Error(`${place}: "${name}" is no mark; use one of ${Object.keys(MEMBERS).join(', ')}`)
+    }
     if (value.trim() === '') throw new Error(`${place}: write a text after "${name}:"`)
     return [member, value.trim()]
   }))

@@ -44,11 +44,16 @@ function startsWithOption (value: object): boolean {
   return first in Options.properties
 }
 
-/** The commands that launch a gateway, wherever the format of a client has them. Upstream servers are launched by the gateway. */
+/**
+ * The commands that launch a gateway, wherever the format of a client has them. Upstream servers are launched by the
+ * gateway.
+ */
 function launchesIn (value: unknown): Launch[] {
   if (!isObject(value)) return []
   const { command, args = [] } = value
-  if (typeof command === 'string' && Array.isArray(args)) return isOurs([command, ...args as string[]]) ? [value as unknown as Launch] : []
+  if (typeof command === 'string' && Array.isArray(args)) {
+    return isOurs([command, ...(args as string[])]) ? [value as unknown as Launch] : []
+  }
   return Object.values(value).flatMap(launchesIn)
 }
 

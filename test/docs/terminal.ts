@@ -18,14 +18,18 @@ const PORT = /\b8080\b/g
 const OTHER_PORTS = ['8081', '8082', '6379']
 
 /** A line that starts a gateway which serves HTTP until the reader stops it. */
-const SERVES = /^((?:[A-Z_]+=(?:'[^']*'|\S*) )*(?:npm start|patchbay|node dist\/cli\.js)\b(?! (?:key|help|version)\b)(?!.*(?:--redis|--stdio|--help|--version|--check|\|))[^#&\n]*)&?(?: *#.*)?$/gm
+const SERVES =
+  /^((?:[A-Z_]+=(?:'[^']*'|\S*) )*(?:npm start|patchbay|node dist\/cli\.js)\b(?! (?:key|help|version)\b)(?!.*(?:--redis|--stdio|--help|--version|--check|\|))[^#&\n]*)&?(?: *#.*)?$/gm
 
 const NOT_COPIED = /^\.|^(node_modules|build|dist|test|bench|docs)$/
 
 /** What a block printed, and the status of the last command if the block failed. */
 export interface Ran { block: Block, output: string, failure?: string }
 
-/** Runs the `sh` blocks of a page one after another in one bash, as a reader would in one terminal, in a copy of the checkout. */
+/**
+ * Runs the `sh` blocks of a page one after another in one bash, as a reader would in one terminal, in a copy of the
+ * checkout.
+ */
 export async function runInTerminal (t: Test, blocks: Block[], files: Block[]): Promise<Ran[]> {
   const port = await freePort()
   const home = await checkout(t, files, port)
@@ -46,13 +50,19 @@ export async function runInTerminal (t: Test, blocks: Block[], files: Block[]): 
   const outputs = output.split('@@@\n').slice(1)
   return outputs.map((output, index) => {
     const failed = index === outputs.length - 1 && code !== 0
-    return { block: blocks[index] as Block, output, ...(failed ? { failure: `exit code ${String(code)}\n${errors.slice(-2_000)}` } : {}) }
+    return {
+      block: blocks[index] as Block,
+      output,
+      ...(failed ? { failure: `exit code ${String(code)}\n${errors.slice(-2_000)}` } : {})
+    }
   })
 }
 
 async function withFreePorts (script: string): Promise<string> {
   let changed = script
-  for (const port of OTHER_PORTS) if (script.includes(port)) changed = changed.replaceAll(new RegExp(`\\b${port}\\b`, 'g'), String(await freePort()))
+  for (const port of OTHER_PORTS) {
+    if (script.includes(port)) changed = changed.replaceAll(new RegExp(`\\b${port}\\b`, 'g'), String(await freePort()))
+  }
   return changed
 }
 
@@ -73,22 +83,30 @@ function step ({ code: shown }: Block): string {
   return `${needsGateway ? 'default' : ':'}\nprintf '@@@\\n'\n${lines.replaceAll('node dist/cli.js', 'patchbay')}\nup`
 }
 
-/** A home with a copy of the checkout, the files that the page has the reader store there, and the commands of the pages. */
+/**
+ * A home with a copy of the checkout, the files that the page has the reader store there, and the commands of the
+ * pages.
+ */
 async function checkout (t: Test, files: Block[], port: number): Promise<string> {
   const home = await folder(t, {})
   const root = fileURLToPath(ROOT)
   const copy = join(home, 'patchbay')
   mkdirSync(copy)
-  for (const name of readdirSync(root).filter(name => !NOT_COPIED.test(name))) cpSync(join(root, name), join(copy, name), { recursive: true })
+  for (const name of readdirSync(root).filter(name => !NOT_COPIED.test(name))) {
+    cpSync(join(root, name), join(copy, name), { recursive: true })
+  }
   for (const name of ['node_modules', 'build', 'docs']) symlinkSync(join(root, name), join(copy, name))
   for (const { file = '', code } of files) writeFileSync(join(copy, file), code)
   mkdirSync(join(home, 'bin'))
   symlinkSync(process.execPath, join(home, 'bin', 'node'))
   // After npm start in the copy, its own command; before, the tested one.
-  command('patchbay', `
+  command(
+    'patchbay',
+    `
     case " $* " in *" --stdio "*|*" --port "*|*" --check "*|*" --help "*|*" --version "*|" key "*) ;; *) set -- "$@" --port ${port} ;; esac
     [ ! -e dist/cli.js ] || exec node dist/cli.js "$@"
-    exec node ${COMMAND} "$@"`)
+    exec node ${COMMAND} "$@"`
+  )
   command('npm', `case $1 in
     ci) ;;
     start) shift; [ "$1" != -- ] || shift; node scripts/bundle.mjs && exec patchbay "$@" ;;

@@ -30,9 +30,19 @@ t.test('every ts block of README and docs compiles as in the project of an autho
   const project = await install(t)
   for (const block of blocks) writeFileSync(join(project, fileOf(block)), sourceOf(block))
   const tsc = fileURLToPath(new URL('node_modules/typescript7/bin/tsc', ROOT))
-  const { stdout } = spawnSync(process.execPath, [tsc, '--pretty', 'false'], { cwd: project, encoding: 'utf8', timeout: 100_000 })
+  const { stdout } = spawnSync(process.execPath, [tsc, '--pretty', 'false'], {
+    cwd: project,
+    encoding: 'utf8',
+    timeout: 100_000
+  })
   const errors = stdout.split('\n').filter(line => line.includes('error TS'))
-  for (const block of blocks) t.strictSame(errors.filter(line => line.startsWith(`${fileOf(block)}(`)), [], `${block.page}:${block.line}`)
+  for (const block of blocks) {
+    t.strictSame(
+      errors.filter(line => line.startsWith(`${fileOf(block)}(`)),
+      [],
+      `${block.page}:${block.line}`
+    )
+  }
   t.strictSame(errors.filter(line => !blocks.some(block => line.startsWith(`${fileOf(block)}(`))), [], 'other errors')
   announce(`${blocks.length} ts blocks were compiled, ${marked} are marked as not run`)
 })
@@ -46,7 +56,11 @@ t.test('every ts block with a default export is a plugin that the command loads,
     gateway.send(initialize)
     gateway.end()
     const { code, stdout, stderr } = await gateway.exit()
-    t.match({ code, stdout }, { code: 0, stdout: /"serverInfo"/ }, `${block.page}:${block.line} ${code === 0 ? '' : stderr}`)
+    t.match(
+      { code, stdout },
+      { code: 0, stdout: /"serverInfo"/ },
+      `${block.page}:${block.line} ${code === 0 ? '' : stderr}`
+    )
   }
 })
 

@@ -122,15 +122,21 @@ class Run {
       await sleep(10)
       now = await this.census()
     }
-    if (isMore(now, base)) this.#note({ kind: 'leak', text: `held before: ${JSON.stringify(base)}, afterwards: ${JSON.stringify(now)}` })
+    if (isMore(now, base)) {
+      this.#note({ kind: 'leak', text: `held before: ${JSON.stringify(base)}, afterwards: ${JSON.stringify(now)}` })
+    }
   }
 
-  /** A leak grows with each message. What a process has once needed for a large one, and keeps for the next, does not. */
+  /**
+   * A leak grows with each message. What a process has once needed for a large one, and keeps for the next, does not.
+   */
   async #growOn (): Promise<void> {
     this.#warm = await memoryInUse()
     await this.#send((this.#inputs - this.#known) * (2 - WARM), Infinity)
     const grown = await this.#growth()
-    if (grown > MAX_GROWTH) this.#note({ kind: 'leak', text: `${(grown / 1024 / 1024).toFixed(1)} MB more are in use than before, again` })
+    if (grown > MAX_GROWTH) {
+      this.#note({ kind: 'leak', text: `${(grown / 1024 / 1024).toFixed(1)} MB more are in use than before, again` })
+    }
   }
 
   async #growth (): Promise<number> {
@@ -141,7 +147,10 @@ class Run {
     return Math.max(this.#grown.heap, this.#plan.count < LARGE ? 0 : this.#grown.native)
   }
 
-  /** What is held by the gateway, and by this process; a small campaign is part of tests, which hold things of their own. */
+  /**
+   * What is held by the gateway, and by this process; a small campaign is part of tests, which hold things of their
+   * own.
+   */
   async census (): Promise<Record<string, number>> {
     const held = await this.#target.census()
     if (this.#plan.count < LARGE) return held
@@ -180,7 +189,9 @@ class Run {
     this.#inputs += inputs.reduce((sum, { steps }) => sum + steps.length, 0)
     for (const [at, input] of inputs.entries()) await this.#judge(input, outcomes[at] as Outcome)
     const shared = [...await this.#probe(), ...this.#plan.watch.take(), ...this.#target.takeFaults?.() ?? []]
-    for (const fault of shared) await this.#find(await this.#suspects.culprit(inputs, fault) ?? inputs[0] as Case, fault)
+    for (const fault of shared) {
+      await this.#find((await this.#suspects.culprit(inputs, fault)) ?? (inputs[0] as Case), fault)
+    }
   }
 
   /** How many conversations go on side by side; in a small campaign not all of them at once. */
@@ -198,10 +209,14 @@ class Run {
 
   /** What took long among others has to be quick alone. */
   async #retry (): Promise<void> {
-    for (const input of this.#slow.splice(0)) for (const fault of await this.#suspects.faults(input)) await this.#find(input, fault)
+    for (const input of this.#slow.splice(0)) {
+      for (const fault of await this.#suspects.faults(input)) await this.#find(input, fault)
+    }
   }
 
-  /** The next good message is answered, and soon; once more if it took long, as those before may have left work behind. */
+  /**
+   * The next good message is answered, and soon; once more if it took long, as those before may have left work behind.
+   */
   async #probe (): Promise<Fault[]> {
     for (let tries = 0; tries < 2; tries++) {
       const startedAt = fairTime()
@@ -216,7 +231,11 @@ class Run {
     const news = signatures.filter(signature => !this.#seen.has(signature))
     if (news.length === 0) return
     for (const signature of news) this.#seen.add(signature)
-    if (this.#learnsFrom(input) && this.#pool.length < MAX_POOL && input.steps.every(({ bytes }) => bytes.length < MAX_SIZE)) this.#pool.push(input)
+    if (
+      this.#learnsFrom(input) &&
+      this.#pool.length < MAX_POOL &&
+      input.steps.every(({ bytes }) => bytes.length < MAX_SIZE)
+    ) { this.#pool.push(input) }
     if (input.steps.every(({ bytes }) => bytes.length < MAX_SIZE)) this.#keep(input, news)
   }
 
@@ -228,7 +247,8 @@ class Run {
     this.#kept.push({ input, why: news.join('; ').slice(0, 120) })
   }
 
-  // Over a wire, and between steps that wait for each other, what comes first is a matter of chance: the same seed would not send the same.
+  // Over a wire, and between steps that wait for each other, what comes first is a matter of chance: the same seed
+  // would not send the same.
   #learnsFrom ({ target, burst }: Case): boolean {
     return this.#plan.learn || (target === 'dispatcher' && burst)
   }
@@ -246,4 +266,5 @@ class Run {
   }
 }
 
-const isMore = (now: Record<string, number>, before: Record<string, number>): boolean => Object.entries(now).some(([name, count]) => count > (before[name] ?? 0))
+const isMore = (now: Record<string, number>, before: Record<string, number>): boolean =>
+  Object.entries(now).some(([name, count]) => count > (before[name] ?? 0))

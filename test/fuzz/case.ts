@@ -4,8 +4,12 @@ import { isUtf8 } from 'node:buffer'
 export const TARGETS = ['dispatcher', 'http', 'websocket', 'stdio', 'process', 'principals'] as const
 export type TargetName = typeof TARGETS[number]
 
-/** How a conversation begins: with a handshake of that revision, in the stateless one, without either, or at an HTTP address of its own. */
-export type Opening = 'none' | '2024-11-05' | '2025-03-26' | '2025-06-18' | '2025-11-25' | '2026-07-28' | 'message' | 'sse'
+/**
+ * How a conversation begins: with a handshake of that revision, in the stateless one, without either, or at an HTTP
+ * address of its own.
+ */
+export type Opening =
+  'none' | '2024-11-05' | '2025-03-26' | '2025-06-18' | '2025-11-25' | '2026-07-28' | 'message' | 'sse'
 
 /** The callers of the target that has two of them. */
 export const WHO = ['ada', 'bob'] as const
@@ -41,20 +45,45 @@ export interface Case {
 
 interface Written { text?: string, base64?: string }
 /** A case as it is kept in a file. */
-export interface Row extends Omit<Case, 'steps' | 'answers'> { why: string, steps: Array<Written & Omit<Step, 'bytes'>>, answers: Written[] }
+export interface Row extends Omit<Case, 'steps' | 'answers'> {
+  why: string
+  steps: Array<Written & Omit<Step, 'bytes'>>
+  answers: Written[]
+}
 
 export function toRow (input: Case, why: string): Row {
   const { target, opening, burst, cut } = input
-  return { target, why, opening, burst, cut, steps: input.steps.map(({ bytes, ...rest }) => ({ ...rest, ...written(bytes) })), answers: input.answers.map(written) }
+  return {
+    target,
+    why,
+    opening,
+    burst,
+    cut,
+    steps: input.steps.map(({ bytes, ...rest }) => ({ ...rest, ...written(bytes) })),
+    answers: input.answers.map(written)
+  }
 }
 
 export function fromRow ({ target, opening, burst, cut, steps, answers }: Row): Case {
-  return { target, opening, burst, cut, steps: steps.map(({ text, base64, ...rest }) => ({ ...rest, bytes: read({ text, base64 }) })), answers: answers.map(read) }
+  return {
+    target,
+    opening,
+    burst,
+    cut,
+    steps: steps.map(({ text, base64, ...rest }) => ({ ...rest, bytes: read({ text, base64 }) })),
+    answers: answers.map(read)
+  }
 }
 
 /** The same for the same conversation, whyever it is kept. */
-export const digest = (input: Case): string => createHash('sha256').update(JSON.stringify(toRow(input, ''))).digest('hex').slice(0, 12)
+export const digest = (input: Case): string =>
+  createHash('sha256')
+    .update(JSON.stringify(toRow(input, '')))
+    .digest('hex')
+    .slice(0, 12)
 
-const written = (bytes: Buffer): Written => isUtf8(bytes) ? { text: bytes.toString() } : { base64: bytes.toString('base64') }
+const written = (bytes: Buffer): Written =>
+  isUtf8(bytes) ? { text: bytes.toString() } : { base64: bytes.toString('base64') }
 
-const read = ({ text, base64 = '' }: { text?: string | undefined, base64?: string | undefined }): Buffer => text === undefined ? Buffer.from(base64, 'base64') : Buffer.from(text)
+const read = ({ text, base64 = '' }: { text?: string | undefined, base64?: string | undefined }): Buffer =>
+  text === undefined ? Buffer.from(base64, 'base64') : Buffer.from(text)

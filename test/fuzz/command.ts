@@ -1,7 +1,15 @@
 import { parseArgs } from 'node:util'
 import { TARGETS, type TargetName } from './case.js'
 
-export interface Command { seed: string, count: number, minutes: number, targets: readonly TargetName[], replay: string | undefined, keep: boolean, learn: boolean }
+export interface Command {
+  seed: string
+  count: number
+  minutes: number
+  targets: readonly TargetName[]
+  replay: string | undefined
+  keep: boolean
+  learn: boolean
+}
 
 const COUNT = 200_000
 /** Enough for the default count on a slow machine; a run that needs longer has failed. */
@@ -20,12 +28,28 @@ export const USAGE = `npm run fuzz -- [--seed TEXT] [--count N] [--minutes M] [-
 export function readCommand (words: string[]): Command {
   const { values } = parseArgs({
     args: words,
-    options: { seed: { type: 'string' }, count: { type: 'string' }, minutes: { type: 'string' }, target: { type: 'string' }, replay: { type: 'string' }, keep: { type: 'boolean', default: false }, learn: { type: 'boolean', default: false } }
+    options: {
+      seed: { type: 'string' },
+      count: { type: 'string' },
+      minutes: { type: 'string' },
+      target: { type: 'string' },
+      replay: { type: 'string' },
+      keep: { type: 'boolean', default: false },
+      learn: { type: 'boolean', default: false }
+    }
   })
   const { seed, minutes, target, replay, keep, learn } = values
   const count = values.count ?? (minutes === undefined ? COUNT : Infinity)
   if (target !== undefined && !isTarget(target)) throw new Error(`--target must be one of ${TARGETS.join(', ')}`)
-  return { seed: seed ?? String(Date.now() % 1_000_000), count: positive('--count', count), minutes: positive('--minutes', minutes ?? MINUTES), targets: target === undefined ? TARGETS : [target], replay, keep, learn }
+  return {
+    seed: seed ?? String(Date.now() % 1_000_000),
+    count: positive('--count', count),
+    minutes: positive('--minutes', minutes ?? MINUTES),
+    targets: target === undefined ? TARGETS : [target],
+    replay,
+    keep,
+    learn
+  }
 }
 
 const isTarget = (name: string): name is TargetName => (TARGETS as readonly string[]).includes(name)

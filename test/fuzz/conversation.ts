@@ -9,7 +9,10 @@ const MAX_ANSWERS = 6
 const CAPABILITIES = { roots: { listChanged: true }, sampling: {}, elicitation: {} }
 
 /** The handshake of an opening, as a good client makes it. */
-export const handshake = (opening: Opening): { hello: string, thanks: string } => ({ hello: initialize(versionOf(opening), CAPABILITIES, 'hello'), thanks: notification('notifications/initialized') })
+export const handshake = (opening: Opening): { hello: string, thanks: string } => ({
+  hello: initialize(versionOf(opening), CAPABILITIES, 'hello'),
+  thanks: notification('notifications/initialized')
+})
 
 export const PROBE = JSON.stringify({ jsonrpc: '2.0', id: 'probe', method: 'ping' })
 
@@ -33,7 +36,9 @@ export class Conversation {
 
   /** What the server gave takes the place of what stands for it. */
   fill (text: string): string {
-    return text.includes('{{') ? text.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => this.known[name] ?? whole) : text
+    return text.includes('{{')
+      ? text.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => this.known[name] ?? whole)
+      : text
   }
 
   /** The bytes of a message to send, which counts as sent. */
@@ -69,7 +74,12 @@ export class Conversation {
 
   /** Ids that may still be answered. */
   unsettled (): Id[] {
-    return [...this.#expected().ids].filter(([id, { max }]) => this.received.filter(message => message.method === undefined && message.id === id).length < max).map(([id]) => id)
+    return [...this.#expected().ids]
+      .filter(
+        ([id, { max }]) =>
+          this.received.filter(message => message.method === undefined && message.id === id).length < max
+      )
+      .map(([id]) => id)
   }
 
   signatures (more: string[] = []): string[] {
@@ -94,7 +104,9 @@ export class Conversation {
   #answer (id: unknown): Buffer[] {
     if (++this.#asked > MAX_ANSWERS) return []
     const { answers } = this.#input
-    const answer = answers[(this.#asked - 1) % Math.max(1, answers.length)] ?? Buffer.from('{"jsonrpc":"2.0","id":{{id}},"error":{"code":-32601,"message":"no"}}')
+    const answer =
+      answers[(this.#asked - 1) % Math.max(1, answers.length)] ??
+      Buffer.from('{"jsonrpc":"2.0","id":{{id}},"error":{"code":-32601,"message":"no"}}')
     return [Buffer.from(answer.toString('latin1').replaceAll('{{id}}', JSON.stringify(id)), 'latin1')]
   }
 }

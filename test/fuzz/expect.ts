@@ -13,7 +13,10 @@ export type Expectation = Tally[]
 /** The largest message the gateways under test take. */
 export const MAX_MESSAGE = 65_536
 
-/** Up to here an id, a message and its nesting are nothing special; beyond, a limit may refuse them before the id is read. */
+/**
+ * Up to here an id, a message and its nesting are nothing special; beyond, a limit may refuse them before the id is
+ * read.
+ */
 const ORDINARY = { id: 128, bytes: 16_384, depth: 16, keys: 100, values: 500, opened: 32 }
 const MAX_IDS = 8
 
@@ -27,7 +30,9 @@ export function expected (bytes: Buffer, maxMessage = MAX_MESSAGE): Expectation 
   if (bytes.length > maxMessage) return [blank]
   const value = valueOf(bytes)
   if (value === undefined) return [blank, ...unparsed(bytes)]
-  if (Array.isArray(value)) return [blank, ...value.length === 0 ? [] : [sum(value.map(item => widened(expectedOf(item, bytes))))]]
+  if (Array.isArray(value)) {
+    return [blank, ...(value.length === 0 ? [] : [sum(value.map(item => widened(expectedOf(item, bytes))))])]
+  }
   return [...expectedOf(value, bytes), ...unparsed(bytes)]
 }
 
@@ -38,7 +43,13 @@ export function together (expectations: Expectation[]): Tally {
 
 /** The ids a client takes back. */
 export function cancelled (messages: Buffer[]): Set<Id> {
-  return new Set(messages.flatMap(messagesIn).flatMap(value => value.method === 'notifications/cancelled' && isObject(value.params) ? [value.params.requestId as Id] : []))
+  return new Set(
+    messages
+      .flatMap(messagesIn)
+      .flatMap(value =>
+        value.method === 'notifications/cancelled' && isObject(value.params) ? [value.params.requestId as Id] : []
+      )
+  )
 }
 
 /** The messages in the bytes, as objects. */
@@ -49,14 +60,21 @@ export function messagesIn (bytes: Buffer): Json[] {
 
 export const isId = (value: unknown): value is Id => typeof value === 'string' || Number.isSafeInteger(value)
 
-export const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function expectedOf (value: unknown, bytes: Buffer): Expectation {
   if (!isObject(value)) return [blank]
   const { id, method } = value
   // Whether it answers a question of the server is not known here; a malformed one is refused without its id.
   if (method === undefined && ('result' in value || 'error' in value)) return [silence, blank]
-  if (id === undefined) return value.jsonrpc !== '2.0' || typeof method !== 'string' ? [blank] : isPlain(value) ? [silence] : [silence, blank]
+  if (id === undefined) {
+    return value.jsonrpc !== '2.0' || typeof method !== 'string'
+      ? [blank]
+      : isPlain(value)
+        ? [silence]
+        : [silence, blank]
+  }
   if (!isId(id)) return [blank]
   // It is answered when the client goes, or never.
   const open = method === 'subscriptions/listen' ? [silence] : []
@@ -71,19 +89,36 @@ function isPlain (value: Json): boolean {
 }
 
 function isOrdinary (id: Id, value: Json, bytes: Buffer): boolean {
-  return String(id).length <= ORDINARY.id && bytes.length <= ORDINARY.bytes && depthOf(value, ORDINARY.depth) <= ORDINARY.depth && isModest(bytes)
+  return (
+    String(id).length <= ORDINARY.id &&
+    bytes.length <= ORDINARY.bytes &&
+    depthOf(value, ORDINARY.depth) <= ORDINARY.depth &&
+    isModest(bytes)
+  )
 }
 
-/** True for bytes that have no more of anything than any limit allows, whether or not they are JSON: such a message is parsed before it is refused. */
+/**
+ * True for bytes that have no more of anything than any limit allows, whether or not they are JSON: such a message is
+ * parsed before it is refused.
+ */
 function isModest (bytes: Buffer): boolean {
   const text = bytes.toString('latin1')
-  return text.split('":').length <= ORDINARY.keys && text.split(',').length <= ORDINARY.values && text.split(/[[{]/).length <= ORDINARY.opened
+  return (
+    text.split('":').length <= ORDINARY.keys &&
+    text.split(',').length <= ORDINARY.values &&
+    text.split(/[[{]/).length <= ORDINARY.opened
+  )
 }
 
-/** What may be answered to a message that is refused for its size before it is parsed: its id is unknown, if it is JSON at all. */
+/**
+ * What may be answered to a message that is refused for its size before it is parsed: its id is unknown, if it is JSON
+ * at all.
+ */
 function unparsed (bytes: Buffer): Expectation {
   if (isModest(bytes)) return []
-  const written = [...bytes.toString().matchAll(/"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\deE]+)/g)].map(([, json = '']) => parsed(json))
+  const written = [...bytes.toString().matchAll(/"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\deE]+)/g)].map(([, json = '']) =>
+    parsed(json)
+  )
   return [blank, ...[...new Set(written.filter(isId))].slice(0, MAX_IDS).map(answerTo)]
 }
 
@@ -103,7 +138,10 @@ function widened (expectation: Expectation): Tally {
     }
   }
   const ranges = expectation.map(({ blanks }) => blanks)
-  return { ids, blanks: { min: Math.min(...ranges.map(({ min }) => min)), max: Math.max(...ranges.map(({ max }) => max)) } }
+  return {
+    ids,
+    blanks: { min: Math.min(...ranges.map(({ min }) => min)), max: Math.max(...ranges.map(({ max }) => max)) }
+  }
 }
 
 function sum (tallies: Tally[]): Tally {
@@ -114,7 +152,10 @@ function sum (tallies: Tally[]): Tally {
       ids.set(id, { min: so.min + min, max: so.max + max })
     }
   }
-  const blanks = tallies.reduce((so, tally) => ({ min: so.min + tally.blanks.min, max: so.max + tally.blanks.max }), { min: 0, max: 0 })
+  const blanks = tallies.reduce((so, tally) => ({ min: so.min + tally.blanks.min, max: so.max + tally.blanks.max }), {
+    min: 0,
+    max: 0
+  })
   return { ids, blanks }
 }
 

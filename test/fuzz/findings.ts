@@ -58,7 +58,12 @@ export class Suspects {
   async #try (target: Target, input: Case): Promise<Fault[]> {
     const { faults } = await target.run(input)
     await new Promise(resolve => setImmediate(resolve))
-    const all = [...faults, ...this.#watch.take(), ...target.takeFaults?.() ?? [], ...await target.probe() ? [] : [{ kind: 'hang', text: 'the next good message is not answered' } as const]]
+    const all = [
+      ...faults,
+      ...this.#watch.take(),
+      ...(target.takeFaults?.() ?? []),
+      ...((await target.probe()) ? [] : [{ kind: 'hang', text: 'the next good message is not answered' } as const])
+    ]
     if (all.some(({ kind }) => kind === 'hang' || kind === 'died')) await this.close()
     return all
   }

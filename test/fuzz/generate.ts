@@ -30,10 +30,21 @@ function fresh (target: TargetName, random: Random): Case {
   const opening = random.pick(openingsOf[target])
   const steps = Array.from({ length: 1 + random.below(4) }, () => ({ bytes: random.pick(SEEDS[eraOf(opening)]) }))
   const answers = Array.from({ length: random.below(3) }, () => random.pick(ANSWERS))
-  return { target, opening, steps, answers, burst: random.below(3) > 0, cut: random.oneIn(8) ? 1 + random.below(40) : 0 }
+  return {
+    target,
+    opening,
+    steps,
+    answers,
+    burst: random.below(3) > 0,
+    cut: random.oneIn(8) ? 1 + random.below(40) : 0
+  }
 }
 
-const copy = (input: Case): Case => ({ ...input, steps: input.steps.map(step => ({ ...step })), answers: [...input.answers] })
+const copy = (input: Case): Case => ({
+  ...input,
+  steps: input.steps.map(step => ({ ...step })),
+  answers: [...input.answers]
+})
 
 function mutateStep (target: TargetName, { opening }: Case, step: Step, random: Random, others: () => Buffer): void {
   if (step.raw === true) {
@@ -41,15 +52,23 @@ function mutateStep (target: TargetName, { opening }: Case, step: Step, random: 
     return
   }
   step.bytes = (random.below(10) < 7 ? mutateJson : mutateBytes)(step.bytes, random, others)
-  if (target === 'websocket' && random.oneIn(6)) Object.assign(step, { raw: true, bytes: mutateFrames(step.bytes, random) })
+  if (target === 'websocket' && random.oneIn(6)) {
+    Object.assign(step, { raw: true, bytes: mutateFrames(step.bytes, random) })
+  }
   if (target !== 'http' || random.below(10) < 6) return
-  if (random.oneIn(20)) Object.assign(step, { raw: true, bytes: mutateBytes(rawRequest(step.head ?? defaultHead(opening, step.bytes), step.bytes), random, others) })
-  else step.head = mutateHead(step.head ?? defaultHead(opening, step.bytes), random)
+  if (random.oneIn(20)) {
+    Object.assign(step, {
+      raw: true,
+      bytes: mutateBytes(rawRequest(step.head ?? defaultHead(opening, step.bytes), step.bytes), random, others)
+    })
+  } else step.head = mutateHead(step.head ?? defaultHead(opening, step.bytes), random)
 }
 
 // The id of the question is put in later, so what stands for it must stay readable to the mutator.
 function mutateAnswer (answer: Buffer, random: Random, others: () => Buffer): Buffer {
   const text = answer.toString().replaceAll('{{id}}', '"{{id}}"')
   const mutated = (random.oneIn(5) ? mutateBytes : mutateJson)(Buffer.from(text), random, others)
-  return mutated.includes('"{{id}}"') ? Buffer.from(mutated.toString('latin1').replaceAll('"{{id}}"', '{{id}}'), 'latin1') : mutated
+  return mutated.includes('"{{id}}"')
+    ? Buffer.from(mutated.toString('latin1').replaceAll('"{{id}}"', '{{id}}'), 'latin1')
+    : mutated
 }

@@ -6,9 +6,15 @@ import { eraOf, startsWithHandshake } from './openings.js'
 /** The request a good client makes of a body. */
 export function defaultHead (opening: Opening, body: Buffer): Head {
   const path = opening === 'message' ? '/message' : opening === 'sse' ? '{{endpoint}}' : '/mcp'
-  const headers: Head['headers'] = [['host', '127.0.0.1'], ['content-type', 'application/json'], ['accept', 'application/json, text/event-stream']]
+  const headers: Head['headers'] = [
+    ['host', '127.0.0.1'],
+    ['content-type', 'application/json'],
+    ['accept', 'application/json, text/event-stream']
+  ]
   if (startsWithHandshake(opening)) headers.push(['mcp-session-id', '{{session}}'])
-  if (eraOf(opening) === 'modern') headers.push(...mirroredHead(body).map(([name, value]): [string, string] => [name.toLowerCase(), printable(value)]))
+  if (eraOf(opening) === 'modern') {
+    headers.push(...mirroredHead(body).map(([name, value]): [string, string] => [name.toLowerCase(), printable(value)]))
+  }
   return { method: 'POST', path, headers }
 }
 

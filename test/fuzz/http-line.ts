@@ -27,12 +27,21 @@ export class HttpLine {
   }
 
   /** Sends bytes and reads one reply; undefined when none comes in time. */
-  async exchange (pieces: Buffer[], { bodiless = false, last = false, onEvent = () => false }: Exchange = {}): Promise<Reply | undefined> {
+  async exchange (
+    pieces: Buffer[],
+    { bodiless = false, last = false, onEvent = () => false }: Exchange = {}
+  ): Promise<Reply | undefined> {
     const socket = await this.#open()
     const parser = parserFor(onEvent, bodiless)
     const wait = new Wait(() => parser.done)
-    const data = (chunk: Buffer) => { parser.push(chunk); wait.look() }
-    const close = () => { parser.end(); wait.look() }
+    const data = (chunk: Buffer) => {
+      parser.push(chunk)
+      wait.look()
+    }
+    const close = () => {
+      parser.end()
+      wait.look()
+    }
     socket.on('data', data).once('close', close)
     for (const piece of pieces) socket.write(piece)
     if (last) socket.end()
@@ -69,7 +78,11 @@ export class StreamLine {
   }
 
   /** Settles when the head of the reply is there, the connection has ended, or the time is up. */
-  static async open (port: number, request: Buffer, onEvent: (data: string, id: string | undefined) => void): Promise<StreamLine> {
+  static async open (
+    port: number,
+    request: Buffer,
+    onEvent: (data: string, id: string | undefined) => void
+  ): Promise<StreamLine> {
     const line = new StreamLine(await connected(port), onEvent)
     await line.#begin(request)
     return line
@@ -90,8 +103,14 @@ export class StreamLine {
 
   async #begin (request: Buffer): Promise<void> {
     const wait = new Wait(() => this.#parser.done || this.streams)
-    this.#socket.on('data', chunk => { this.#parser.push(chunk); wait.look() })
-    this.#socket.once('close', () => { this.#parser.end(); wait.look() })
+    this.#socket.on('data', chunk => {
+      this.#parser.push(chunk)
+      wait.look()
+    })
+    this.#socket.once('close', () => {
+      this.#parser.end()
+      wait.look()
+    })
     this.#socket.write(request)
     await wait.promise
   }

@@ -8,7 +8,8 @@ import { generate } from './generate.js'
 import { SEED } from './short.js'
 
 t.test('the same seed makes the same inputs, another one others', async t => {
-  const first = (seed: string) => TARGETS.flatMap(name => Array.from({ length: 50 }, (_none, index) => digest(generate(name, seed, index, []))))
+  const first = (seed: string) =>
+    TARGETS.flatMap(name => Array.from({ length: 50 }, (_none, index) => digest(generate(name, seed, index, []))))
   t.strictSame(first('a'), first('a'))
   t.equal(new Set([...first('a'), ...first('b')]).size > 480, true, 'hardly any input comes twice')
 })

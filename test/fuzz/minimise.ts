@@ -23,14 +23,18 @@ export async function minimise (input: Case, fails: Fails, tries = 600, ms = wai
 
 /** Every case that is a little smaller, the much smaller ones first. */
 function * candidates (input: Case): Generator<Case> {
-  for (let at = 0; at < input.steps.length && input.steps.length > 1; at++) yield { ...input, steps: input.steps.toSpliced(at, 1) }
+  for (
+    let at = 0; at < input.steps.length && input.steps.length >
+  1; at++) yield { ...input, steps: input.steps.toSpliced(at, 1) }
   if (input.answers.length > 0) yield { ...input, answers: [] }
   if (input.cut > 0) yield { ...input, cut: 0 }
   for (const [at, step] of input.steps.entries()) {
     for (const smaller of smallerSteps(step)) yield { ...input, steps: input.steps.with(at, smaller) }
   }
   for (const [at, answer] of input.answers.entries()) {
-    for (const bytes of [...smallerJson(answer), ...smallerBytes(answer)]) yield { ...input, answers: input.answers.with(at, bytes) }
+    for (
+      const bytes of [...smallerJson(answer), ...smallerBytes(answer)]
+    ) yield { ...input, answers: input.answers.with(at, bytes) }
   }
 }
 
@@ -38,7 +42,9 @@ function * smallerSteps (step: Step): Generator<Step> {
   const { head, ...bare } = step
   if (head !== undefined) {
     yield bare
-    for (let at = 0; at < head.headers.length; at++) yield { ...step, head: { ...head, headers: head.headers.toSpliced(at, 1) } }
+    for (
+      let at = 0; at < head.headers.length; at++
+    ) yield { ...step, head: { ...head, headers: head.headers.toSpliced(at, 1) } }
   }
   for (const bytes of smallerJson(step.bytes)) yield { ...step, bytes }
   for (const bytes of smallerBytes(step.bytes)) yield { ...step, bytes }
@@ -56,7 +62,11 @@ function * smallerJson (bytes: Buffer): Generator<Buffer> {
   }
 }
 
-function changed (bytes: Buffer, at: number, change: (place: ReturnType<typeof placesIn>[number]) => void): Buffer | undefined {
+function changed (
+  bytes: Buffer,
+  at: number,
+  change: (place: ReturnType<typeof placesIn>[number]) => void
+): Buffer | undefined {
   const tree = readTree(bytes)
   const place = tree === undefined ? undefined : placesIn(tree)[at]
   if (tree === undefined || place === undefined) return undefined
@@ -72,6 +82,8 @@ function simpler (node: Node): Node {
 
 function * smallerBytes (bytes: Buffer): Generator<Buffer> {
   for (let size = bytes.length >> 1; size >= 1; size >>= 1) {
-    for (let at = 0; at < bytes.length; at += size) yield Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + size)])
+    for (let at = 0; at < bytes.length; at += size) {
+      yield Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + size)])
+    }
   }
 }

@@ -20,10 +20,14 @@ export const openingsOf: Record<TargetName, Opening[]> = {
 export const eraOf = (opening: Opening): Era => opening === MODERN ? 'modern' : 'legacy'
 
 /** The revision a conversation begins in; the first where none was named. */
-export const versionOf = (opening: Opening): string => opening === 'message' || opening === 'sse' ? '2024-11-05' : opening === 'none' ? '2025-11-25' : opening
+export const versionOf = (opening: Opening): string =>
+  opening === 'message' || opening === 'sse' ? '2024-11-05' : opening === 'none' ? '2025-11-25' : opening
 
-/** Those it may be answered in while nothing else is agreed: only a header names the revision of messages that do not. */
-export const versionsOf = ({ target, opening }: Pick<Case, 'target' | 'opening'>): string[] => opening === MODERN && target !== 'http' ? [MODERN, '2025-11-25'] : [versionOf(opening)]
+/**
+ * Those it may be answered in while nothing else is agreed: only a header names the revision of messages that do not.
+ */
+export const versionsOf = ({ target, opening }: Pick<Case, 'target' | 'opening'>): string[] =>
+  opening === MODERN && target !== 'http' ? [MODERN, '2025-11-25'] : [versionOf(opening)]
 
 /** True for an opening where a client makes a handshake first. */
 export const startsWithHandshake = (opening: Opening): boolean => (REVISIONS as readonly string[]).includes(opening)

@@ -12,11 +12,19 @@ import { waitLimits } from './waiting.js'
 const ADA = 'key:ada'
 
 /** A look at every request before the gateway has one. */
-const onRequest = (look: (request: IncomingMessage) => void): Plugin => async ({ server }) => { server.prependListener('request', look).prependListener('upgrade', look) }
+const onRequest =
+  (look: (request: IncomingMessage) => void): Plugin =>
+    async ({ server }) => {
+      server.prependListener('request', look).prependListener('upgrade', look)
+    }
 
 const withKey = (request: IncomingMessage, key: string): void => {
   request.headers.authorization = `Bearer ${key}`
-  request.rawHeaders = [...request.rawHeaders.filter((_text, at, all) => (all[at - at % 2] ?? '').toLowerCase() !== 'authorization'), 'Authorization', `Bearer ${key}`]
+  request.rawHeaders = [
+    ...request.rawHeaders.filter((_text, at, all) => (all[at - (at % 2)] ?? '').toLowerCase() !== 'authorization'),
+    'Authorization',
+    `Bearer ${key}`
+  ]
 }
 
 /** Ways in which one caller learns of another, or comes in without a right. */
@@ -34,7 +42,11 @@ const BUGS: Record<string, { among: Case[], kinds: string[], bug: Plugin }> = {
     kinds: ['isolation'],
     bug: async ({ mcp: { notes } }) => {
       const { get, newest, page } = notes
-      Object.assign(notes, { get: async (_owner: string, id: string) => await get(ADA, id), newest: async (_owner: string, tags: string[], limit: number) => await newest(ADA, tags, limit), page: async (_owner: string, after: string | undefined, size: number) => await page(ADA, after, size) })
+      Object.assign(notes, {
+        get: async (_owner: string, id: string) => await get(ADA, id),
+        newest: async (_owner: string, tags: string[], limit: number) => await newest(ADA, tags, limit),
+        page: async (_owner: string, after: string | undefined, size: number) => await page(ADA, after, size)
+      })
     }
   },
   'a change of a note that everybody hears of': {
@@ -56,7 +68,11 @@ const BUGS: Record<string, { among: Case[], kinds: string[], bug: Plugin }> = {
         const others = () => [...last].filter(([principal]) => principal !== peer.principal).map(([, other]) => other)
         const leaky = new Proxy(channel, {
           get: (target, name) => {
-            if (name === 'emit') return (...args: Parameters<Channel['emit']>) => { for (const to of [target, ...others()]) to.emit(...args) }
+            if (name === 'emit') {
+              return (...args: Parameters<Channel['emit']>) => {
+                for (const to of [target, ...others()]) to.emit(...args)
+              }
+            }
             const value: unknown = Reflect.get(target, name, target)
             return typeof value === 'function' ? value.bind(target) as unknown : value
           }
@@ -72,7 +88,11 @@ const BUGS: Record<string, { among: Case[], kinds: string[], bug: Plugin }> = {
       const receive = mcp.dispatcher.receive.bind(mcp.dispatcher)
       mcp.dispatcher.receive = (incoming, peer, ...rest) => {
         const { method, params } = incoming as { method?: string, params?: { requestId?: string } }
-        if (method === 'notifications/cancelled') for (const other of mcp.dispatcher.lifecycle.peers) other.inbound.get(params?.requestId ?? '')?.cancel(new Error('planted'))
+        if (method === 'notifications/cancelled') {
+          for (const other of mcp.dispatcher.lifecycle.peers) {
+            other.inbound.get(params?.requestId ?? '')?.cancel(new Error('planted'))
+          }
+        }
         receive(incoming, peer, ...rest)
       }
     }
@@ -115,16 +135,23 @@ t.test('a ticket that is good twice is found with two principals', async t => {
     return holder
   }
   t.teardown(() => { Tickets.prototype.redeem = redeem })
-  t.match(await findingsOf(t, ATTACKS.credentials, async () => {}), [{ fault: { kind: 'access', text: /let in without a right credential/ }, again: true }])
+  t.match(await findingsOf(t, ATTACKS.credentials, async () => {}), [
+    { fault: { kind: 'access', text: /let in without a right credential/ }, again: true }
+  ])
 })
 
 t.test('a cursor that works for every caller is found with two principals', async t => {
   const forAnyCaller: Plugin = async ({ mcp: { dispatcher: { sealer } } }) => {
     const { seal, open } = sealer
     const common = (purpose: string) => purpose.replace(/ key:\w+$/, '')
-    Object.assign(sealer, { seal: (purpose: string, value: unknown) => seal.call(sealer, common(purpose), value), open: (purpose: string, text: string) => open.call(sealer, common(purpose), text) })
+    Object.assign(sealer, {
+      seal: (purpose: string, value: unknown) => seal.call(sealer, common(purpose), value),
+      open: (purpose: string, text: string) => open.call(sealer, common(purpose), text)
+    })
   }
-  t.match(await findingsOf(t, ATTACKS.seals, forAnyCaller), [{ fault: { kind: 'isolation', text: /sealed for another/ }, again: true }])
+  t.match(await findingsOf(t, ATTACKS.seals, forAnyCaller), [
+    { fault: { kind: 'isolation', text: /sealed for another/ }, again: true }
+  ])
 })
 
 async function findingsOf (t: Test, corpus: Case[], bug: Plugin) {

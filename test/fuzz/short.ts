@@ -15,7 +15,17 @@ export interface Short { count: number, plugins?: Plugin[], corpus?: Case[] }
 export async function short (t: Test, name: TargetName, { count, plugins = [], corpus = [] }: Short): Promise<Report> {
   const watch = new Watch(false)
   t.teardown(() => watch.stop())
-  return await campaign({ name, open: async () => await open[name](plugins), seed: SEED, count, until: Infinity, corpus, watch, learn: false, enough: 1 })
+  return await campaign({
+    name,
+    open: async () => await open[name](plugins),
+    seed: SEED,
+    count,
+    until: Infinity,
+    corpus,
+    watch,
+    learn: false,
+    enough: 1
+  })
 }
 
 /** Where answers are bound to be missing, they are not waited for as long as elsewhere. */

@@ -4,9 +4,16 @@ import { isId, isObject, messagesIn, type Id } from './expect.js'
 import type { ReceivedMessage } from './oracle.js'
 
 /** What a conversation showed, in a few words each: a cheap stand-in for coverage. */
-export function signaturesOf (opening: Opening, sent: Buffer[], received: ReceivedMessage[], more: string[] = []): string[] {
+export function signaturesOf (
+  opening: Opening,
+  sent: Buffer[],
+  received: ReceivedMessage[],
+  more: string[] = []
+): string[] {
   const methods = new Map<Id, string>()
-  for (const { id, method } of sent.flatMap(messagesIn)) if (isId(id)) methods.set(id, typeof method === 'string' && METHODS.includes(method) ? method : '?')
+  for (const { id, method } of sent.flatMap(messagesIn)) {
+    if (isId(id)) methods.set(id, typeof method === 'string' && METHODS.includes(method) ? method : '?')
+  }
   const replies = received.map(message => inWords(message, methods))
   return [...new Set([...replies, ...more])].map(word => `${opening} ${word}`)
 }
@@ -16,7 +23,11 @@ function inWords ({ id, method, result, error }: ReceivedMessage, methods: Map<I
   const asked = isId(id) ? methods.get(id) ?? '?' : 'blank'
   if (isObject(error)) return `${asked} ${String(error.code)} ${shape(String(error.message))}`
   if (!isObject(result)) return 'no message'
-  const { isError, resultType, content } = result as { isError?: boolean, resultType?: string, content?: Array<{ text?: string }> }
+  const { isError, resultType, content } = result as {
+    isError?: boolean
+    resultType?: string
+    content?: Array<{ text?: string }>
+  }
   return `${asked} ${isError === true ? `isError ${shape(content?.[0]?.text ?? '')}` : `ok ${resultType ?? ''}`}`
 }
 
@@ -24,5 +35,9 @@ function inWords ({ id, method, result, error }: ReceivedMessage, methods: Map<I
 function shape (text: string): string {
   const [head = '', rest = ''] = text.split(/:(.*)/s)
   const words = /method not found/i.test(head) ? '' : rest
-  return `${head}:${words}`.replace(/"[^"]*"?/g, '"').replace(/[^\x20-\x7e]+/g, '').replace(/[-\d.]+/g, '0').slice(0, 60)
+  return `${head}:${words}`
+    .replace(/"[^"]*"?/g, '"')
+    .replace(/[^\x20-\x7e]+/g, '')
+    .replace(/[-\d.]+/g, '0')
+    .slice(0, 60)
 }

@@ -1,6 +1,9 @@
 import { connect, type Socket } from 'node:net'
 
-/** A connection to a port of this machine. When there are many at once, the kernel may take a second for it: that is no hang of the server. */
+/**
+ * A connection to a port of this machine. When there are many at once, the kernel may take a second for it: that is no
+ * hang of the server.
+ */
 export async function connected (port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   await new Promise<void>((resolve, reject) => { socket.once('connect', resolve).once('error', reject) })

@@ -5,7 +5,13 @@ export class Text { constructor (readonly json: string) {} }
 export class Members { constructor (readonly entries: Array<[key: string, value: Node]>) {} }
 
 /** Where a node stands, and how to put another in its place. */
-export interface Place { key: string | undefined, node: Node, put: (node: Node) => void, drop: () => void, again: (key: string, node: Node) => void }
+export interface Place {
+  key: string | undefined
+  node: Node
+  put: (node: Node) => void
+  drop: () => void
+  again: (key: string, node: Node) => void
+}
 
 /** Deeper trees are left to the mutations of bytes. */
 const MAX_DEPTH = 100

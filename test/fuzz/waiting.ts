@@ -6,12 +6,18 @@ export const CALL_TIMEOUT_MAX = 120
 /** What takes longer than this is a hang. */
 export const HANG = 1_000
 
-/** How long anything is waited for: among many conversations one may have to wait for its turn, alone it does not. And how long a finding is made smaller. */
+/**
+ * How long anything is waited for: among many conversations one may have to wait for its turn, alone it does not. And
+ * how long a finding is made smaller.
+ */
 export const waitLimits = { ms: 5_000, alone: CALL_TIMEOUT_MAX + HANG, small: 20_000 }
 
 const TICK = 50
 
-/** Milliseconds in which this process worked or had nothing to do: on a busy machine, those in which others worked do not count. */
+/**
+ * Milliseconds in which this process worked or had nothing to do: on a busy machine, those in which others worked do
+ * not count.
+ */
 export function fairTime (): number {
   const { user, system } = process.cpuUsage()
   return performance.eventLoopUtilization().idle + (user + system) / 1_000

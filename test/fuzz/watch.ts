@@ -1,6 +1,15 @@
 import type { Fault } from './oracle.js'
 
-const PROTOTYPES = [Object.prototype, Array.prototype, Function.prototype, String.prototype, Number.prototype, Promise.prototype, Map.prototype, Set.prototype]
+const PROTOTYPES = [
+  Object.prototype,
+  Array.prototype,
+  Function.prototype,
+  String.prototype,
+  Number.prototype,
+  Promise.prototype,
+  Map.prototype,
+  Set.prototype
+]
 
 /** Sees what no single conversation shows: uncaught errors, and prototypes that changed. */
 export class Watch {
@@ -17,10 +26,21 @@ export class Watch {
 
   /** What happened since it was last asked. */
   take (): Fault[] {
-    const uncaught = this.#uncaught.splice(0).map((error): Fault => ({ kind: 'uncaught', text: error instanceof Error ? error.stack ?? error.message : String(error) }))
+    const uncaught = this.#uncaught
+      .splice(0)
+      .map((error): Fault => ({
+        kind: 'uncaught',
+        text: error instanceof Error ? (error.stack ?? error.message) : String(error)
+      }))
     const changed = PROTOTYPES.filter((prototype, index) => described(prototype) !== this.#before[index])
     for (const prototype of changed) restore(prototype, this.#before[PROTOTYPES.indexOf(prototype)] as string)
-    return [...uncaught, ...changed.map((prototype): Fault => ({ kind: 'prototype', text: `${prototype.constructor.name}.prototype was changed` }))]
+    return [
+      ...uncaught,
+      ...changed.map((prototype): Fault => ({
+        kind: 'prototype',
+        text: `${prototype.constructor.name}.prototype was changed`
+      }))
+    ]
   }
 
   /** Leaves everything as it was found. */

@@ -8,7 +8,15 @@ const DEADLINE = 60
 /** A client for whom bytes wait; it reads when the test calls for it. */
 function client (together?: Backlogs) {
   const state = { waiting: 0, cut: 0 }
-  const backlog = new Backlog({ size: () => state.waiting, max: MAX, deadline: DEADLINE, cut: () => { state.cut++ }, ...(together === undefined ? {} : { shared: together }) })
+  const backlog = new Backlog({
+    size: () => state.waiting,
+    max: MAX,
+    deadline: DEADLINE,
+    cut: () => {
+      state.cut++
+    },
+    ...(together === undefined ? {} : { shared: together })
+  })
   return {
     state,
     backlog,
@@ -90,7 +98,9 @@ t.test('no client is watched after the end', async t => {
 
 t.test('over the limit of all queues, a client that is behind is cut at its next notification', async t => {
   const together = new Backlogs(3 * MAX)
-  const [first, second, third, quick] = Array.from({ length: 4 }, () => client(together)) as Array<ReturnType<typeof client>>
+  const [first, second, third, quick] = Array.from({ length: 4 }, () => client(together)) as Array<
+    ReturnType<typeof client>
+  >
   t.teardown(() => { for (const one of [first, second, third, quick]) one?.backlog.stop() })
   first?.write(2 * MAX)
   second?.write(MAX + 1, true)

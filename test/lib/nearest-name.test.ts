@@ -4,13 +4,25 @@ import { didYouMean, nearestName } from '../../lib/nearest-name.js'
 const KNOWN = ['execute_command', 'web_search', 'notes', 'notes:read', 'mcp', 'x']
 
 t.test('a name with a slip in it is taken for the one that was meant', async t => {
-  for (const [name, meant] of [['exceute_command', 'execute_command'], ['execute-command', 'execute_command'], ['Web_Search', 'web_search'], ['web_serach', 'web_search'], ['websearch', 'web_search'], ['nots', 'notes'], ['note', 'notes'], ['notes:raed', 'notes:read'], ['mpc', 'mcp']] as const) {
+  for (const [name, meant] of [
+    ['exceute_command', 'execute_command'],
+    ['execute-command', 'execute_command'],
+    ['Web_Search', 'web_search'],
+    ['web_serach', 'web_search'],
+    ['websearch', 'web_search'],
+    ['nots', 'notes'],
+    ['note', 'notes'],
+    ['notes:raed', 'notes:read'],
+    ['mpc', 'mcp']
+  ] as const) {
     t.equal(nearestName(name, KNOWN), meant, name)
   }
 })
 
 t.test('a name that is like none is not taken for one', async t => {
-  for (const name of ['', 'q', 'calculate', 'admin', 'execute', 'a'.repeat(100)]) t.equal(nearestName(name, KNOWN.slice(0, 5)), undefined, name)
+  for (const name of ['', 'q', 'calculate', 'admin', 'execute', 'a'.repeat(100)]) {
+    t.equal(nearestName(name, KNOWN.slice(0, 5)), undefined, name)
+  }
   t.equal(nearestName('notes', []), undefined)
 })
 
@@ -20,7 +32,8 @@ t.test('the suggestion is the end of a sentence, or nothing', async t => {
 })
 
 t.test('slips are counted as a whole table of distances counts them', async t => {
-  const random = (letters: string, length: number): string => Array.from({ length }, () => letters[Math.floor(Math.random() * letters.length)]).join('')
+  const random = (letters: string, length: number): string =>
+    Array.from({ length }, () => letters[Math.floor(Math.random() * letters.length)]).join('')
   const wrong: string[] = []
   for (let count = 0; count < 5_000; count++) {
     const name = random('abc', 3 + Math.floor(Math.random() * 20))
@@ -45,13 +58,20 @@ function slipped (name: string): string {
 }
 
 function slips (one: string, other: string): number {
-  const table = Array.from({ length: one.length + 1 }, (_, i) => Array.from({ length: other.length + 1 }, (_, j) => i === 0 ? j : i))
+  const table = Array.from({ length: one.length + 1 }, (_, i) =>
+    Array.from({ length: other.length + 1 }, (_, j) => (i === 0 ? j : i))
+  )
   const cell = (i: number, j: number): number => table[i]?.[j] ?? Infinity
   for (let i = 1; i <= one.length; i++) {
     for (let j = 1; j <= other.length; j++) {
       const swapped = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1] ? cell(i - 2, j - 2) + 1 : Infinity
       const row = table[i] as number[]
-      row[j] = Math.min(cell(i - 1, j) + 1, cell(i, j - 1) + 1, cell(i - 1, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1), swapped)
+      row[j] = Math.min(
+        cell(i - 1, j) + 1,
+        cell(i, j - 1) + 1,
+        cell(i - 1, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1),
+        swapped
+      )
     }
   }
   return cell(one.length, other.length)

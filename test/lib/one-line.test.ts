@@ -2,7 +2,10 @@ import t from 'tap'
 import { visible } from '../../lib/one-line.js'
 
 t.test('what a terminal might obey, or a reader not see, is written out', async t => {
-  t.equal(visible('a\u001b[31m\u0007\r\t\u009b\u202e\u200b\u2028\ud800b'), 'a\\u{1b}[31m\\u{7}\\u{d}\\u{9}\\u{9b}\\u{202e}\\u{200b}\\u{2028}\\u{d800}b')
+  t.equal(
+    visible('a\u001b[31m\u0007\r\t\u009b\u202e\u200b\u2028\ud800b'),
+    'a\\u{1b}[31m\\u{7}\\u{d}\\u{9}\\u{9b}\\u{202e}\\u{200b}\\u{2028}\\u{d800}b'
+  )
 })
 
 t.test('line breaks and other letters stay', async t => {

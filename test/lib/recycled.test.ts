@@ -13,7 +13,10 @@ function both<T> (...items: T[]) {
     add,
     /** True when both return the same. */
     remove: (item: T): boolean => passing.delete(item) === set.delete(item),
-    isSame: (): boolean => passing.size === set.size && [...set].every(item => passing.has(item)) && [...passing].every((item, index) => Object.is(item, [...set][index]))
+    isSame: (): boolean =>
+      passing.size === set.size &&
+      [...set].every(item => passing.has(item)) &&
+      [...passing].every((item, index) => Object.is(item, [...set][index]))
   }
 }
 

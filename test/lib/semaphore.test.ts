@@ -10,7 +10,9 @@ function works (turns: Semaphore) {
   const ends = new Map<string, (error?: Error) => void>()
   const add = (name: string, signal = never) => turns.run(signal, async () => {
     begun.push(name)
-    await new Promise<void>((resolve, reject) => ends.set(name, error => error === undefined ? resolve() : reject(error)))
+    await new Promise<void>((resolve, reject) =>
+      ends.set(name, error => (error === undefined ? resolve() : reject(error)))
+    )
     return name
   })
   return { begun, add, end: (name: string, error?: Error) => ends.get(name)?.(error) }

@@ -10,7 +10,12 @@ const TEXT = [
   'id', 'unknown: x', 'retry: soon', 'id: with\0zero', 'data:', '',
   'data: never finished'
 ]
-const EVENTS = [['message', '{"a":"ä€😀"}'], ['endpoint', '/message?x=1'], ['message', 'one\n two\n\nthree'], ['message', '']]
+const EVENTS = [
+  ['message', '{"a":"ä€😀"}'],
+  ['endpoint', '/message?x=1'],
+  ['message', 'one\n two\n\nthree'],
+  ['message', '']
+]
 
 for (const [name, end] of [['LF', '\n'], ['CR', '\r'], ['CRLF', '\r\n']] as const) {
   t.test(`reads lines that end with ${name}, split at every place`, async t => {
@@ -18,7 +23,9 @@ for (const [name, end] of [['LF', '\n'], ['CR', '\r'], ['CRLF', '\r\n']] as cons
     for (let at = 0; at <= bytes.length; at++) {
       const { events, reader } = read([bytes.subarray(0, at), bytes.subarray(at)])
       if (JSON.stringify(events) !== JSON.stringify(EVENTS)) return t.same(events, EVENTS, `split at ${at}`)
-      if (reader.retry !== 1_500 || reader.lastEventId !== undefined) return t.fail(`split at ${at}: retry ${reader.retry}, id ${reader.lastEventId}`)
+      if (reader.retry !== 1_500 || reader.lastEventId !== undefined) {
+        return t.fail(`split at ${at}: retry ${reader.retry}, id ${reader.lastEventId}`)
+      }
     }
     t.same(read([...bytes].map(byte => Buffer.from([byte]))).events, EVENTS, 'byte by byte')
   })
@@ -31,13 +38,22 @@ t.test('keeps the id of an event without data, and forgets it at an empty one', 
 })
 
 t.test('skips an event that is too long, and reads the next', async t => {
-  for (const long of [`data: ${'x'.repeat(200)}\n`, 'data: 1234567890\n'.repeat(20), `:${'x'.repeat(200)}\n`, 'data\n'.repeat(200)]) {
+  for (const long of [
+    `data: ${'x'.repeat(200)}\n`,
+    'data: 1234567890\n'.repeat(20),
+    `:${'x'.repeat(200)}\n`,
+    'data\n'.repeat(200)
+  ]) {
     const text = Buffer.from(`data: before\n\n${long}data: end\n\ndata: after\n\n`)
     for (const size of [1, 7, 64, 10_000]) {
       const { events, tooLong, skipped } = read(cut(text, size), 100)
       // A comment that came in one piece takes no memory.
       const isHarmless = long.startsWith(':') && tooLong === 0
-      t.same(events.map(([, data]) => data), isHarmless ? ['before', 'end', 'after'] : ['before', 'after'], `pieces of ${size}`)
+      t.same(
+        events.map(([, data]) => data),
+        isHarmless ? ['before', 'end', 'after'] : ['before', 'after'],
+        `pieces of ${size}`
+      )
       if (!isHarmless) t.same([tooLong, skipped.length], [1, 1], 'it is reported once, and its end once')
     }
   }
@@ -65,19 +81,30 @@ t.test('needs time in proportion to the length, however it is cut', async t => {
   }
 })
 
-function read (pieces: Buffer[], max = 1_000): { events: string[][], reader: SseReader, tooLong: number, skipped: Array<[Buffer, Buffer]> } {
+function read (
+  pieces: Buffer[],
+  max = 1_000
+): { events: string[][], reader: SseReader, tooLong: number, skipped: Array<[Buffer, Buffer]> } {
   const events: string[][] = []
   const skipped: Array<[Buffer, Buffer]> = []
   let tooLong = 0
   const reader = new SseReader(max, {
-    event: ({ type, data }: SseEvent) => { events.push([type, data.toString()]) },
-    tooLong: () => { tooLong++ },
-    skipped: (...ends) => { skipped.push(ends) }
+    event: ({ type, data }: SseEvent) => {
+      events.push([type, data.toString()])
+    },
+    tooLong: () => {
+      tooLong++
+    },
+    skipped: (...ends) => {
+      skipped.push(ends)
+    }
   })
   for (const piece of pieces) reader.push(piece)
   return { events, reader, tooLong, skipped }
 }
 
 function cut (bytes: Buffer, size: number): Buffer[] {
-  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size))
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size)
+  )
 }

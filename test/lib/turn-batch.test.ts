@@ -48,7 +48,16 @@ t.test('items that are added while a batch is handled are in the next batch', as
 
 t.test('listeners to the same promise are in one batch', async t => {
   const waves: number[][] = []
-  const gathered: TurnBatch<number> = new TurnBatch<number>(item => { waves.at(-1)?.push(item) }, run => onMicrotask(() => { waves.push([]); run() }))
+  const gathered: TurnBatch<number> = new TurnBatch<number>(
+    item => {
+      waves.at(-1)?.push(item)
+    },
+    run =>
+      onMicrotask(() => {
+        waves.push([])
+        run()
+      })
+  )
   let settle = () => {}
   const settled = new Promise<void>(resolve => { settle = resolve })
   const added = [1, 2, 3].map(item => settled.then(() => gathered.add(item)))
@@ -58,7 +67,12 @@ t.test('listeners to the same promise are in one batch', async t => {
 })
 
 t.test('the end of a turn comes after everything that can be done in it', async t => {
-  const { handled, gathered } = { handled: [] as string[], gathered: new TurnBatch<string>(item => { handled.push(item) }, onImmediate) }
+  const { handled, gathered } = {
+    handled: [] as string[],
+    gathered: new TurnBatch<string>(item => {
+      handled.push(item)
+    }, onImmediate)
+  }
   gathered.add('first')
   await Promise.resolve().then(() => gathered.add('second'))
   process.nextTick(() => gathered.add('third'))
@@ -87,7 +101,10 @@ t.test('an item that throws is reported and does not drop the items after it', a
   process.removeAllListeners('uncaughtException')
   process.on('uncaughtException', error => { uncaught.push(error.message) })
   try {
-    const items = new TurnBatch<number>(item => { if (item === 1) throw new Error('first'); handled.push(item) }, onImmediate)
+    const items = new TurnBatch<number>(item => {
+      if (item === 1) throw new Error('first')
+      handled.push(item)
+    }, onImmediate)
     for (const item of [1, 2, 3]) items.add(item)
     for (let turn = 0; turn < 3; turn++) await new Promise(resolve => { setImmediate(resolve) })
   } finally {

@@ -42,7 +42,10 @@ export class Audience {
 }
 
 /** Changes the list of tools: how long until every client is notified, and how many are not or twice. */
-export async function announced (gateway: Gateway, audience: Audience): Promise<{ ms: number, missing: number, double: number }> {
+export async function announced (
+  gateway: Gateway,
+  audience: Audience
+): Promise<{ ms: number, missing: number, double: number }> {
   const since = performance.now()
   await gateway.call('load_change')
   while (audience.count(times => times === 0) > 0 && performance.now() - since < TIMEOUT) await sleep(5)

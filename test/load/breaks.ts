@@ -13,7 +13,9 @@ import { later } from './questions.js'
 /** How long a call takes that is cut off, and when that happens. */
 const CALL = 250
 const CUT = 20
-/** So many requests on a connection that is open, one after the other: meanwhile a busy gateway reads the others, too. */
+/**
+ * So many requests on a connection that is open, one after the other: meanwhile a busy gateway reads the others, too.
+ */
 const ROUNDS = 5
 
 /** Opens and resets so many connections, one after the other. */
@@ -27,14 +29,21 @@ export const breaks: Record<string, Break> = {
   'GET stream of a session': async ({ port }, times) => {
     const home = new HttpConnection(port)
     const headers = await openSession(home)
-    for (let n = 0; n < times; n++) await breakStream(port, { method: 'GET', path: '/mcp', headers: { ...headers, Accept: 'text/event-stream' } })
+    for (let n = 0; n < times; n++) {
+      await breakStream(port, { method: 'GET', path: '/mcp', headers: { ...headers, Accept: 'text/event-stream' } })
+    }
     await home.exchange({ method: 'DELETE', path: '/mcp', headers })
     home.socket.destroy()
   },
   'subscriptions/listen': async ({ port }, times) => {
-    const question = { method: 'subscriptions/listen', params: modernParams({ notifications: { toolsListChanged: true } }) }
+    const question = {
+      method: 'subscriptions/listen',
+      params: modernParams({ notifications: { toolsListChanged: true } })
+    }
     const body = encode(0, question.method, question.params)
-    for (let n = 0; n < times; n++) await breakStream(port, { method: 'POST', path: '/mcp', headers: modernHeaders(question), body })
+    for (let n = 0; n < times; n++) {
+      await breakStream(port, { method: 'POST', path: '/mcp', headers: modernHeaders(question), body })
+    }
   },
   'HTTP+SSE, mid-call': midCall('HTTP+SSE'),
   'POST /message, mid-call': midCall('POST /message'),
@@ -45,7 +54,10 @@ export const breaks: Record<string, Break> = {
     for (let n = 0; n < times; n++) {
       const { method, params } = later('cut', CALL)
       const connection = await new HttpConnection(port).connected()
-      connection.request({ method: 'POST', path: '/mcp', headers, body: encode(n, method, params) }, { message: () => {}, end: () => {}, cut: () => {} })
+      connection.request(
+        { method: 'POST', path: '/mcp', headers, body: encode(n, method, params) },
+        { message: () => {}, end: () => {}, cut: () => {} }
+      )
       await sleep(CUT)
       await goRound(home)
       connection.socket.resetAndDestroy()
@@ -91,7 +103,9 @@ async function goRound (home: HttpConnection): Promise<void> {
 async function breakStream (port: number, request: HttpRequest): Promise<void> {
   for (let status = 0; status !== 200;) {
     const connection = new HttpConnection(port)
-    status = await new Promise<number>(resolve => connection.request(request, { head: resolve, message: () => {}, end: () => {}, cut: () => resolve(0) }))
+    status = await new Promise<number>(resolve =>
+      connection.request(request, { head: resolve, message: () => {}, end: () => {}, cut: () => resolve(0) })
+    )
     connection.socket.resetAndDestroy()
     if (status !== 200) throw new Error(`${request.method} ${request.path} was answered with ${status}`)
   }

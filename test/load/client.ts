@@ -30,7 +30,12 @@ export class Client {
   }
 
   /** A client of another transport, or of something else than a gateway. */
-  static async over<Target> ({ open, depth }: Transport<Target>, target: Target, kind: string, name: string): Promise<Client> {
+  static async over<Target> (
+    { open, depth }: Transport<Target>,
+    target: Target,
+    kind: string,
+    name: string
+  ): Promise<Client> {
     const ledger = new Ledger(name, (_id, ms) => client?.settled(ms))
     const connection = await open(target, ledger)
     const client: Client | undefined = new Client(kind, connection, ledger, depth)
@@ -47,7 +52,10 @@ export class Client {
     this.connection.send(id, question(mark, id))
   }
 
-  /** Makes so many calls, with as many under way as the connection allows. Settles when all are answered, or will never be. */
+  /**
+   * Makes so many calls, with as many under way as the connection allows. Settles when all are answered, or will never
+   * be.
+   */
   async drive (calls: number, question: (mark: string, id: number) => Question, timeout = SILENCE): Promise<void> {
     let left = calls
     let open = 0

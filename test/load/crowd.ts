@@ -29,7 +29,12 @@ export class Crowd {
   /** Opens the clients that stay, besides the one that is there already. */
   async settle (first: Client): Promise<void> {
     const kinds = Array.from({ length: STEADY }, () => visitable).flat()
-    this.#steady.push(first, ...await Promise.all(kinds.map(async (kind, index) => await Client.open(this.#gateway, kind, `steady-${index}`))))
+    this.#steady.push(
+      first,
+      ...(await Promise.all(
+        kinds.map(async (kind, index) => await Client.open(this.#gateway, kind, `steady-${index}`))
+      ))
+    )
   }
 
   /** Makes so many calls from the clients that stay connected. */
@@ -42,7 +47,9 @@ export class Crowd {
   }
 
   come (turn: number): void {
-    const visit = this.visit(visitable[turn % visitable.length] as TransportName).finally(() => this.#visiting.delete(visit))
+    const visit = this.visit(visitable[turn % visitable.length] as TransportName).finally(() =>
+      this.#visiting.delete(visit)
+    )
     this.#visiting.add(visit)
   }
 

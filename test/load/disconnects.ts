@@ -18,7 +18,9 @@ export const disconnects: Scenario<{ count: number, timeout: number }> = {
     const report = new Report(`disconnects: ${count} resets of each kind`, say)
     const gateway = await Gateway.start({ plugins, env })
     // What is made once and kept is made now.
-    for (const kind of Object.values(breaks)) await repeat(Math.max(WARM, count / 20), async (times, name) => await kind(gateway, times, name))
+    for (const kind of Object.values(breaks)) {
+      await repeat(Math.max(WARM, count / 20), async (times, name) => await kind(gateway, times, name))
+    }
     const base = await atRest(gateway)
     const objects = count < MANY ? undefined : await gateway.objects()
     let { lateCalls } = base
@@ -29,9 +31,21 @@ export const disconnects: Scenario<{ count: number, timeout: number }> = {
       const { vitals, left } = await settled(gateway, withTolerance(base), timeout)
       const begun = vitals.lateCalls - lateCalls
       lateCalls = vitals.lateCalls
-      report.row({ what: name, resets: count, '/s': count / seconds, 'calls begun': begun, ...difference(base, vitals) })
-      report.promise(!name.includes('mid-call') || begun >= count / 10, `resets of ${name} come when the call has begun, not only ${begun} of them`)
-      report.promise(left.length === 0, `after ${count} resets of ${name} everything is back to where it was: ${left.join(', ')}`)
+      report.row({
+        what: name,
+        resets: count,
+        '/s': count / seconds,
+        'calls begun': begun,
+        ...difference(base, vitals)
+      })
+      report.promise(
+        !name.includes('mid-call') || begun >= count / 10,
+        `resets of ${name} come when the call has begun, not only ${begun} of them`
+      )
+      report.promise(
+        left.length === 0,
+        `after ${count} resets of ${name} everything is back to where it was: ${left.join(', ')}`
+      )
       // What is left of one kind would be found again after each of the others.
       if (left.length > 0) break
     }
@@ -46,7 +60,11 @@ export const disconnects: Scenario<{ count: number, timeout: number }> = {
 }
 
 function compare (report: Report, before: Record<string, number>, after: Record<string, number>): void {
-  report.note(`objects alive: ${Object.entries(after).map(([name, count]) => `${name} ${count} (before ${before[name]})`).join(', ')}`)
+  report.note(
+    `objects alive: ${Object.entries(after)
+      .map(([name, count]) => `${name} ${count} (before ${before[name]})`)
+      .join(', ')}`
+  )
   const left = survivors(before, after)
   report.promise(left.length === 0, `no object outlives its connection: ${left.join(', ')}`)
 }

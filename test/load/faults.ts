@@ -18,7 +18,12 @@ export class Faults {
   constructor (gateway: Gateway) {
     this.#gateway = gateway
     const cut = Object.values(breaks).map(kind => async () => await kind(this.#gateway, 1, `fault-${this.made}`))
-    this.#kinds = [...cut, async () => await this.#badPost('/mcp'), async () => await this.#badPost('/message'), async () => await this.#badFrame()]
+    this.#kinds = [
+      ...cut,
+      async () => await this.#badPost('/mcp'),
+      async () => await this.#badPost('/message'),
+      async () => await this.#badFrame()
+    ]
   }
 
   next (turn: number): void {

@@ -38,7 +38,15 @@ export class Gateway {
 
   constructor ({ ephemeral = false, plugins = [], env = {}, logLevel = 'warn', onLog }: GatewayOptions) {
     const data = mkdtempSync(join(tmpdir(), 'patchbay-load-'))
-    const args = ['--stdio', '--port', '0', '--log-level', logLevel, ...(ephemeral ? ['--ephemeral'] : ['--data', data]), ...[PLUGIN, ...plugins].flatMap(file => ['--plugin', file])]
+    const args = [
+      '--stdio',
+      '--port',
+      '0',
+      '--log-level',
+      logLevel,
+      ...(ephemeral ? ['--ephemeral'] : ['--data', data]),
+      ...[PLUGIN, ...plugins].flatMap(file => ['--plugin', file])
+    ]
     // Without what a test runner puts into the environment: its coverage would be measured, too.
     this.#child = spawn(process.execPath, [COMMAND, ...args], { cwd: data, env: { PATH: process.env['PATH'], ...env } })
     if (this.#child.pid === undefined) throw new Error('the gateway could not be started')

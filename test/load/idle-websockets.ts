@@ -17,7 +17,12 @@ export const idleWebsockets: Scenario<{ sockets: number, hold: number }> = {
     needSockets(sockets)
     const report = new Report(`idle-websockets: ${sockets} initialised WebSockets held for ${hold} s`, say)
     const gateway = await Gateway.start({ plugins, env, ephemeral: true })
-    const callers = await Promise.all(Array.from({ length: Math.ceil(sockets / 100) }, async (_, index) => await Client.open(gateway, 'WebSocket, handshake', String(index))))
+    const callers = await Promise.all(
+      Array.from(
+        { length: Math.ceil(sockets / 100) },
+        async (_, index) => await Client.open(gateway, 'WebSocket, handshake', String(index))
+      )
+    )
     const before = await gateway.vitals()
     const audience = new Audience()
     const since = performance.now()
@@ -34,12 +39,30 @@ export const idleWebsockets: Scenario<{ sockets: number, hold: number }> = {
     const dropped = audience.left
     const news = await announced(gateway, audience)
     const kib = (after.rss - before.rss) / 1024 / audience.size
-    report.row({ sockets: audience.size, 'KiB RSS each': kib, 'KiB heap each': (after.heap - before.heap) / 1024 / audience.size, 'opened in s': opened / 1000, 'held s': hold, dropped, calls: calls.made, 'calls lost': calls.lost, 'told in ms': news.ms, missing: news.missing, double: news.double })
+    report.row({
+      sockets: audience.size,
+      'KiB RSS each': kib,
+      'KiB heap each': (after.heap - before.heap) / 1024 / audience.size,
+      'opened in s': opened / 1000,
+      'held s': hold,
+      dropped,
+      calls: calls.made,
+      'calls lost': calls.lost,
+      'told in ms': news.ms,
+      missing: news.missing,
+      double: news.double
+    })
     report.promise(audience.size + callers.length === sockets, `${sockets} sockets are open, not ${audience.size}`)
     report.promise(sockets < 1_000 || kib <= MAX_KIB, `a socket costs at most ${MAX_KIB} KiB, not ${kib.toFixed(1)}`)
     report.promise(dropped === 0, `no socket is dropped, not ${dropped}`)
-    report.promise(calls.made > 0 && calls.lost === 0, `all calls made meanwhile are answered: ${calls.made} were, ${calls.lost} were not`)
-    report.promise(news.missing === 0 && news.double === 0, `all hear of the change once: ${news.missing} do not, ${news.double} do again`)
+    report.promise(
+      calls.made > 0 && calls.lost === 0,
+      `all calls made meanwhile are answered: ${calls.made} were, ${calls.lost} were not`
+    )
+    report.promise(
+      news.missing === 0 && news.double === 0,
+      `all hear of the change once: ${news.missing} do not, ${news.double} do again`
+    )
     const end = await gateway.stop()
     report.promise(end === 0, `the gateway ends with 0, not ${end}`)
     return report
@@ -56,5 +79,8 @@ async function talking (callers: Client[], seconds: number): Promise<{ made: num
       await sleep(1_000)
     }
   }))
-  return { made: callers.reduce((sum, { ledger }) => sum + ledger.answered, 0), lost: callers.reduce((sum, { ledger }) => sum + ledger.open, 0) }
+  return {
+    made: callers.reduce((sum, { ledger }) => sum + ledger.answered, 0),
+    lost: callers.reduce((sum, { ledger }) => sum + ledger.open, 0)
+  }
 }

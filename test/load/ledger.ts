@@ -1,6 +1,9 @@
 export type Json = Record<string, unknown>
 
-/** What was asked over one connection, and its answers. Every client counts its ids from 0, so only the canaries distinguish them. */
+/**
+ * What was asked over one connection, and its answers. Every client counts its ids from 0, so only the canaries
+ * distinguish them.
+ */
 export class Ledger {
   answered = 0
   /** Answered with an error, or refused by HTTP. */
@@ -40,7 +43,12 @@ export class Ledger {
 
   /** Takes a message as it came. */
   receive (text: string): void {
-    const { id, method, params, error } = JSON.parse(text) as { id?: number | string | null, method?: string, params?: Json, error?: object }
+    const { id, method, params, error } = JSON.parse(text) as {
+      id?: number | string | null
+      method?: string
+      params?: Json
+      error?: object
+    }
     if (method !== undefined) return this.#notified(method, params, text)
     // The answer to a handshake.
     if (typeof id === 'string') return
@@ -75,8 +83,12 @@ export class Ledger {
   }
 
   #notified (method: string, params: Json = {}, text: string): void {
-    if (method === 'elicitation/create' && !String(params['message']).startsWith(`${this.canary}-`)) this.#fault('misrouted', text)
-    if (method === 'notifications/progress' && !String(params['progressToken']).startsWith(`${this.canary}-`)) this.#fault('misrouted', text)
+    if (method === 'elicitation/create' && !String(params['message']).startsWith(`${this.canary}-`)) {
+      this.#fault('misrouted', text)
+    }
+    if (method === 'notifications/progress' && !String(params['progressToken']).startsWith(`${this.canary}-`)) {
+      this.#fault('misrouted', text)
+    }
   }
 
   #unexpected (id: unknown, text: string): void {

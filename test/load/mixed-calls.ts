@@ -15,11 +15,16 @@ const AFTERWARDS = 500
 export const mixedCalls: Scenario<{ calls: number, clients: number, timeout: number }> = {
   defaults: { calls: 1_000_000, clients: 12, timeout: 15_000 },
   run: async ({ calls, clients, timeout }, { plugins = [], env = {}, say } = {}) => {
-    const report = new Report(`mixed-calls: ${calls} calls over ${transportNames.length} transports, ${clients} clients each`, say)
+    const report = new Report(
+      `mixed-calls: ${calls} calls over ${transportNames.length} transports, ${clients} clients each`,
+      say
+    )
     const gateway = await Gateway.start({ plugins, env })
     const stdio = await Client.open(gateway, 'stdio', 'stdio')
     const run = async (name: string, kinds: TransportName[], calls: number): Promise<Client[]> => {
-      const members = (await Promise.all(kinds.map(async kind => kind === 'stdio' ? [stdio] : await gather(gateway, kind, clients)))).flat()
+      const members = (
+        await Promise.all(kinds.map(async kind => (kind === 'stdio' ? [stdio] : await gather(gateway, kind, clients))))
+      ).flat()
       await measured(report, gateway, name, members, calls, timeout)
       return members
     }
@@ -27,7 +32,9 @@ export const mixedCalls: Scenario<{ calls: number, clients: number, timeout: num
     const everybody: Client[] = []
     for (const kind of transportNames) everybody.push(...await run(`${kind} alone`, [kind], share * ALONE))
     // A client that has lost an answer already has nothing to prove.
-    if (everybody.every(({ ledger }) => ledger.open === 0)) everybody.push(...await run('all at once', transportNames, share * (1 - ALONE) * transportNames.length))
+    if (everybody.every(({ ledger }) => ledger.open === 0)) {
+      everybody.push(...(await run('all at once', transportNames, share * (1 - ALONE) * transportNames.length)))
+    }
     await sleep(AFTERWARDS)
     judge(report, [...new Set(everybody)], calls)
     const complaints = gateway.complaints
@@ -42,20 +49,38 @@ export const mixedCalls: Scenario<{ calls: number, clients: number, timeout: num
 let serial = 0
 
 async function gather (gateway: Gateway, kind: TransportName, count: number): Promise<Client[]> {
-  return await Promise.all(Array.from({ length: count }, async () => await Client.open(gateway, kind, `${kind.replace(/\W+/g, '_')}-${serial++}`)))
+  return await Promise.all(
+    Array.from(
+      { length: count },
+      async () => await Client.open(gateway, kind, `${kind.replace(/\W+/g, '_')}-${serial++}`)
+    )
+  )
 }
 
-async function measured (report: Report, gateway: Gateway, name: string, clients: Client[], calls: number, timeout: number): Promise<void> {
+async function measured (
+  report: Report,
+  gateway: Gateway,
+  name: string,
+  clients: Client[],
+  calls: number,
+  timeout: number
+): Promise<void> {
   const kinds = new Set(clients.map(({ kind }) => kind)).size
-  const quota = (kind: string): number => Math.ceil(calls / kinds / clients.filter(client => client.kind === kind).length)
-  const before = { wall: performance.now(), cpu: cpuTime(gateway.pid), own: process.cpuUsage(), answered: answered(clients) }
+  const quota = (kind: string): number =>
+    Math.ceil(calls / kinds / clients.filter(client => client.kind === kind).length)
+  const before = {
+    wall: performance.now(),
+    cpu: cpuTime(gateway.pid),
+    own: process.cpuUsage(),
+    answered: answered(clients)
+  }
   await Promise.all(clients.map(async client => await client.drive(quota(client.kind), mixed, timeout)))
   const made = answered(clients) - before.answered
   const { user, system } = process.cpuUsage(before.own)
   report.row({
     what: name,
     calls: made,
-    'calls/s': made / (performance.now() - before.wall) * 1000,
+    'calls/s': (made / (performance.now() - before.wall)) * 1000,
     'server CPU µs/call': (cpuTime(gateway.pid) - before.cpu) / made,
     'client CPU µs/call': (user + system) / made
   })
@@ -64,10 +89,23 @@ async function measured (report: Report, gateway: Gateway, name: string, clients
 /** Whether each call has its own answer, once. */
 export function judge (report: Report, clients: Client[], calls: number): void {
   const sum = (count: (client: Client) => number): number => clients.reduce((total, client) => total + count(client), 0)
-  const figures = { sent: sum(({ ledger }) => ledger.sent), lost: sum(({ ledger }) => ledger.open), refused: sum(({ ledger }) => ledger.refused), doubled: sum(({ ledger }) => ledger.doubled), misrouted: sum(({ ledger }) => ledger.misrouted) }
+  const figures = {
+    sent: sum(({ ledger }) => ledger.sent),
+    lost: sum(({ ledger }) => ledger.open),
+    refused: sum(({ ledger }) => ledger.refused),
+    doubled: sum(({ ledger }) => ledger.doubled),
+    misrouted: sum(({ ledger }) => ledger.misrouted)
+  }
   report.note(Object.entries(figures).map(([name, count]) => `${name} ${count.toLocaleString('en')}`).join(', '))
   report.promise(figures.sent >= calls, `${calls} calls are made, not ${figures.sent}`)
-  for (const [name, count] of Object.entries(figures)) if (name !== 'sent') report.promise(count === 0, `0 calls are ${name}, not ${count}: ${clients.flatMap(({ ledger }) => ledger.faults)[0] ?? ''}`)
+  for (const [name, count] of Object.entries(figures)) {
+    if (name !== 'sent') {
+      report.promise(
+        count === 0,
+        `0 calls are ${name}, not ${count}: ${clients.flatMap(({ ledger }) => ledger.faults)[0] ?? ''}`
+      )
+    }
+  }
 }
 
 function answered (clients: Client[]): number {

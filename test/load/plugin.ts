@@ -19,9 +19,18 @@ const collectGarbage = runInNewContext('gc') as () => void
 /** What the load programs call in the gateway they drive. */
 export default async function loadTools (fastify: FastifyInstance): Promise<void> {
   for (const item of [echo, later, steps, ask, endless, ...crowd()]) fastify.mcp.tools.add(item)
-  for (const item of [change(fastify), flood(fastify), vitals(fastify, memory(fastify)), objects]) fastify.mcp.tools.add(item)
+  for (const item of [change(fastify), flood(fastify), vitals(fastify, memory(fastify)), objects]) {
+    fastify.mcp.tools.add(item)
+  }
   fastify.mcp.resources.add(resource({ uri: 'load://canary/{text}', name: 'canary', read: ({ text }) => text }))
-  fastify.mcp.prompts.add(prompt({ name: 'load_prompt', description: 'Says what it is told', arguments: { text: { required: true } }, get: ({ text }) => text }))
+  fastify.mcp.prompts.add(
+    prompt({
+      name: 'load_prompt',
+      description: 'Says what it is told',
+      arguments: { text: { required: true } },
+      get: ({ text }) => text
+    })
+  )
 }
 
 const LOG = 'notifications/message'
@@ -29,7 +38,12 @@ const LOG = 'notifications/message'
 const ENDLESS = 300_000
 const Text = Type.String({ maxLength: 200 })
 
-const echo = tool({ name: 'load_echo', description: 'Gives back what it was given', input: Type.Object({ text: Text }), run: ({ text }) => text })
+const echo = tool({
+  name: 'load_echo',
+  description: 'Gives back what it was given',
+  input: Type.Object({ text: Text }),
+  run: ({ text }) => text
+})
 
 let lateCalls = 0
 
@@ -82,7 +96,10 @@ const ask = tool({
   description: 'Asks its client, and gives back the answer',
   input: Type.Object({ text: Text }),
   run: async ({ text }, call) => {
-    const { content } = await call.elicit('text', { message: text, requestedSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } })
+    const { content } = await call.elicit('text', {
+      message: text,
+      requestedSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
+    })
     return String(content?.text)
   }
 })
@@ -102,7 +119,9 @@ const change = ({ mcp: { tools } }: FastifyInstance) => tool({
   name: 'load_change',
   description: 'Adds a tool, or removes it again',
   run: () => {
-    if (!tools.remove('load_extra')) tools.add(tool({ name: 'load_extra', description: 'Comes and goes', run: () => 'here' }))
+    if (!tools.remove('load_extra')) {
+      tools.add(tool({ name: 'load_extra', description: 'Comes and goes', run: () => 'here' }))
+    }
     return 'The list of tools changed.'
   }
 })
@@ -113,7 +132,9 @@ const flood = ({ mcp }: FastifyInstance) => tool({
   input: Type.Object({ bytes: Type.Integer({ minimum: 1 }) }),
   run: ({ bytes }) => {
     const text = encodeNotification(LOG, { level: 'info', data: 'x'.repeat(bytes) })
-    for (const { revision, channel } of mcp.dispatcher.lifecycle.peers) if (revision !== undefined) channel?.emit(text, LOG)
+    for (const { revision, channel } of mcp.dispatcher.lifecycle.peers) {
+      if (revision !== undefined) channel?.emit(text, LOG)
+    }
   }
 })
 
@@ -135,7 +156,15 @@ const vitals = (fastify: FastifyInstance, known: Set<WeakRef<Peer>>) => tool({
     const handles: Record<string, number> = {}
     for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1
     const { rss, heapUsed: heap } = process.memoryUsage()
-    return { rss, heap, peers: fastify.mcp.dispatcher.lifecycle.peers.size, sessions: fastify.mcp.sessions.size, handles, lateCalls, alive: known.size } satisfies Omit<Vitals, 'files'>
+    return {
+      rss,
+      heap,
+      peers: fastify.mcp.dispatcher.lifecycle.peers.size,
+      sessions: fastify.mcp.sessions.size,
+      handles,
+      lateCalls,
+      alive: known.size
+    } satisfies Omit<Vitals, 'files'>
   }
 })
 

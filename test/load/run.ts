@@ -13,7 +13,8 @@ import { slowReaders } from './slow-readers.js'
 import { soak } from './soak.js'
 import { isMeasurable } from './vitals.js'
 
-// npm run load [-- NAME... [CALLS] --OPTION N...], npm run soak [-- --minutes N]: real gateways under load, over loopback only.
+// npm run load [-- NAME... [CALLS] --OPTION N...], npm run soak [-- --minutes N]: real gateways under load, over
+// loopback only.
 const scenarios: Record<string, Scenario> = {
   'idle-websockets': idleWebsockets,
   'idle-streams': idleStreams,
@@ -27,7 +28,11 @@ const scenarios: Record<string, Scenario> = {
   soak
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void killAll().then(() => process.exit(130)) })
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    void killAll().then(() => process.exit(130))
+  })
+}
 
 try {
   process.exitCode = await main(process.argv.slice(2)) ? 0 : 1
@@ -41,7 +46,11 @@ try {
 async function main (argv: string[]): Promise<boolean> {
   if (!isMeasurable) throw new Error('these programs look at processes through /proc, which is there on Linux only')
   const known = Object.values(scenarios).flatMap(({ defaults }) => Object.keys(defaults))
-  const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options: Object.fromEntries(known.map(name => [name, { type: 'string' as const }])) })
+  const { values, positionals } = parseArgs({
+    args: argv,
+    allowPositionals: true,
+    options: Object.fromEntries(known.map(name => [name, { type: 'string' as const }]))
+  })
   const names = positionals.filter(word => !/^\d+$/.test(word))
   values['calls'] ??= positionals.find(word => !names.includes(word))
   const unknown = names.find(name => !Object.hasOwn(scenarios, name))
@@ -49,7 +58,10 @@ async function main (argv: string[]): Promise<boolean> {
   let kept = true
   for (const name of names.length > 0 ? names : Object.keys(scenarios).filter(name => name !== 'soak')) {
     const { defaults, run } = scenarios[name] as Scenario
-    const report = await run({ ...defaults, ...numbers(values as Record<string, string>, Object.keys(defaults)) }, { say: line => console.error(line) })
+    const report = await run(
+      { ...defaults, ...numbers(values as Record<string, string>, Object.keys(defaults)) },
+      { say: line => console.error(line) }
+    )
     console.log(String(report))
     kept &&= report.broken.length === 0
   }

@@ -17,13 +17,17 @@ const misroute: Fault = (text, answer) => { answer(last === '' ? text : underIdO
 /** What goes wrong with answers, in turn. */
 const FAULTS = [double, misroute, double, misroute, lose]
 
-/** What a gateway must never do, as a plugin: it spoils answers, or keeps clients in memory, as the environment sets. The load programs have to notice. */
+/**
+ * What a gateway must never do, as a plugin: it spoils answers, or keeps clients in memory, as the environment sets.
+ * The load programs have to notice.
+ */
 export default async function sabotage ({ mcp }: FastifyInstance): Promise<void> {
   const leaks = process.env['LOAD_SABOTAGE'] === 'memory'
   const receive = mcp.dispatcher.receive.bind(mcp.dispatcher)
   let count = 0
   mcp.dispatcher.receive = (incoming, peer, channel) => {
-    const hit = incoming.kind === 'request' && JSON.stringify(incoming.params).includes('canary-') && ++count % EVERY === 0
+    const hit =
+      incoming.kind === 'request' && JSON.stringify(incoming.params).includes('canary-') && ++count % EVERY === 0
     if (hit && leaks) kept.push(peer)
     const fault = hit && !leaks ? FAULTS[count / EVERY % FAULTS.length] : undefined
     receive(incoming, peer, spoiled(channel, fault ?? remember))

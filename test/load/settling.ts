@@ -10,8 +10,15 @@ const RSS = 48 * MIB
 
 export const TOLERANCE = `peers, sessions and files +0, objects and handles +${MOMENTARY} of a kind, heap +${HEAP / MIB} MiB, RSS +${RSS / MIB} MiB`
 
-/** Waits until there is no more of anything than allowed, as far as that gets: what is too much, and how the gateway is now. */
-export async function settled (gateway: Gateway, allowed: Vitals, timeout = TIMEOUT): Promise<{ vitals: Vitals, left: string[] }> {
+/**
+ * Waits until there is no more of anything than allowed, as far as that gets: what is too much, and how the gateway is
+ * now.
+ */
+export async function settled (
+  gateway: Gateway,
+  allowed: Vitals,
+  timeout = TIMEOUT
+): Promise<{ vitals: Vitals, left: string[] }> {
   const until = Date.now() + timeout
   for (;;) {
     const vitals = await gateway.vitals()
@@ -44,17 +51,31 @@ export function survivors (base: Record<string, number>, now: Record<string, num
 }
 
 function surplus (allowed: Vitals, now: Vitals): string[] {
-  const counts = (['peers', 'alive', 'sessions', 'files', 'heap', 'rss'] as const).map(name => [name, now[name], allowed[name]] as Bound)
-  return exceeded([...counts, ...Object.entries(now.handles).map(([name, count]) => [name, count, allowed.handles[name] ?? MOMENTARY] as Bound)])
+  const counts = (['peers', 'alive', 'sessions', 'files', 'heap', 'rss'] as const).map(
+    name => [name, now[name], allowed[name]] as Bound
+  )
+  return exceeded([
+    ...counts,
+    ...Object.entries(now.handles).map(([name, count]) => [name, count, allowed.handles[name] ?? MOMENTARY] as Bound)
+  ])
 }
 
 type Bound = [name: string, is: number, allowed: number]
 
 function exceeded (bounds: Bound[]): string[] {
-  return bounds.filter(([, is, allowed]) => is > allowed).map(([name, is, allowed]) => `${name} ${is} instead of ${Math.floor(allowed)}`)
+  return bounds
+    .filter(([, is, allowed]) => is > allowed)
+    .map(([name, is, allowed]) => `${name} ${is} instead of ${Math.floor(allowed)}`)
 }
 
 /** What there is more or less of. */
 export function difference (base: Vitals, now: Vitals): Record<string, number> {
-  return { peers: now.peers - base.peers, 'peers alive': now.alive - base.alive, sessions: now.sessions - base.sessions, files: now.files - base.files, 'heap KiB': (now.heap - base.heap) / 1024, 'RSS MiB': (now.rss - base.rss) / MIB }
+  return {
+    peers: now.peers - base.peers,
+    'peers alive': now.alive - base.alive,
+    sessions: now.sessions - base.sessions,
+    files: now.files - base.files,
+    'heap KiB': (now.heap - base.heap) / 1024,
+    'RSS MiB': (now.rss - base.rss) / MIB
+  }
 }

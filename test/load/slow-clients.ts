@@ -64,18 +64,35 @@ async function forget (port: number, headers: Record<string, string>): Promise<v
   connection.socket.destroy()
 }
 
-async function stream (connection: HttpConnection, path: string, headers: Record<string, string>, onText: (text: string) => void = () => {}): Promise<void> {
-  await new Promise<void>((resolve, reject) => connection.request({ method: 'GET', path, headers: { ...headers, Accept: 'text/event-stream' } }, {
-    head: status => { if (status === 200) resolve(); else reject(new Error(`GET ${path} was answered with ${status}`)) },
-    message: onText,
-    end: () => {},
-    cut: () => {}
-  }))
+async function stream (
+  connection: HttpConnection,
+  path: string,
+  headers: Record<string, string>,
+  onText: (text: string) => void = () => {}
+): Promise<void> {
+  await new Promise<void>((resolve, reject) =>
+    connection.request(
+      { method: 'GET', path, headers: { ...headers, Accept: 'text/event-stream' } },
+      {
+        head: status => {
+          if (status === 200) resolve()
+          else reject(new Error(`GET ${path} was answered with ${status}`))
+        },
+        message: onText,
+        end: () => {},
+        cut: () => {}
+      }
+    )
+  )
 }
 
 async function openSse (port: number, connection: HttpConnection): Promise<void> {
   const posts = new HttpConnection(port)
-  const path = await new Promise<string>((resolve, reject) => { stream(connection, '/sse', {}, text => { if (text.startsWith('/')) resolve(text) }).catch(reject) })
+  const path = await new Promise<string>((resolve, reject) => {
+    stream(connection, '/sse', {}, text => {
+      if (text.startsWith('/')) resolve(text)
+    }).catch(reject)
+  })
 
   await posts.exchange({ method: 'POST', path, body: hello('2024-11-05') })
   posts.socket.destroy()

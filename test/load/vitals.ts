@@ -45,7 +45,9 @@ export function rssOf (pid: number): number {
 export function needSockets (count: number): void {
   const allowed = Number(/Max open files\s+(\d+)/.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? Infinity)
   if (allowed >= count + OWN_FILES) return
-  throw new Error(`${count} sockets need ${count + OWN_FILES} open files in each process, and ${allowed} are allowed here. ` +
-    'Raise the hard limit (ulimit -Hn in the shell that starts this, nofile in /etc/security/limits.conf, LimitNOFILE of a service, --ulimit nofile of a container), ' +
-    'or ask for fewer with --sockets')
+  throw new Error(
+    `${count} sockets need ${count + OWN_FILES} open files in each process, and ${allowed} are allowed here. ` +
+      'Raise the hard limit (ulimit -Hn in the shell that starts this, nofile in /etc/security/limits.conf, LimitNOFILE of a service, --ulimit nofile of a container), ' +
+      'or ask for fewer with --sockets'
+  )
 }

@@ -31,14 +31,19 @@ t.test('beside upstream servers they are not served, wherever these are configur
 
 t.test('beside upstream servers they are served where they are asked for', async t => {
   const names = await served(t, { mcpServers: SERVERS, tools: true })
-  for (const name of ['calculate', 'add_note', 'web_search', 'server://counter', 'greeting']) t.ok(names.includes(name), name)
+  for (const name of ['calculate', 'add_note', 'web_search', 'server://counter', 'greeting']) {
+    t.ok(names.includes(name), name)
+  }
   t.strictSame(await served(t, { mcpServers: SERVERS, tools: false }), [])
 })
 
 t.test('what an option configures is asked for', async t => {
   t.strictSame(await served(t, { mcpServers: SERVERS, commands: { sh: {} } }), ['execute_command'])
   t.strictSame(await served(t, { mcpServers: SERVERS, searchUrl: 'https://search.example.com/' }), ['web_search'])
-  t.strictSame(await served(t, { mcpServers: SERVERS, clipboard: { remote: true } }), ['get_clipboard', 'set_clipboard'])
+  t.strictSame(await served(t, { mcpServers: SERVERS, clipboard: { remote: true } }), [
+    'get_clipboard',
+    'set_clipboard'
+  ])
   const root = join(t.testdir(), 'served')
   mkdirSync(root)
   writeFileSync(join(root, 'a.txt'), 'a')

@@ -18,25 +18,115 @@ const MISTAKES: Array<[what: string, name: string, source: string, says: RegExp]
   ['throws null', 'p.ts', 'throw null', /p\.ts: null/],
   ['has no default export', 'p.ts', 'export const tool = 1', /p\.ts: there is no default export/],
   ['exports null', 'p.ts', 'export default null', /p\.ts: the default export must be a tool/],
-  ['exports a list with something else in it', 'p.ts', 'export default [7]', /p\.ts: the default export must be a tool/],
-  ['fails when it is registered', 'p.ts', '\n\nexport default async function () { throw new Error("no database") }', /p\.ts: no database \(line \d\)/],
-  ['describes a tool that cannot be', 'p.ts', 'import { tool } from "mcp-patchbay"; export default tool({ name: "a b", description: "", run: () => "" })', /p\.ts: tool name "a b"/],
-  ['takes a name that is taken', 'p.ts', 'import { tool } from "mcp-patchbay"; export default tool({ name: "calculate", description: "", run: () => "" })', /p\.ts: there is a tool "calculate" in .*\/tools\/calculate\.ts already; choose another name$/],
-  ['needs a package that is not there', 'p.ts', '\nimport "no-such-package"', /p\.ts: the package "no-such-package" is not installed; run "npm i no-such-package" in \/.* \(line 2\)/],
-  ['requires a package that is not there', 'p.cjs', '\nrequire("no-such-package")', /p\.cjs: the package "no-such-package" is not installed; run "npm i no-such-package" in \/.* \(line 2\)/],
-  ['needs a file that is not there', 'p.ts', 'import "./no-such-file.js"', /p\.ts: there is no file \/.*no-such-file\.js \(line 1\)/],
-  ['needs a file by a name with a slip in it', 'plugin.ts', 'import "./plugn.js"', /there is no file \/.*plugn\.js; did you mean "plugin\.ts"\? \(line 1\)/],
-  ['imports what the checkout has', 'p.ts', 'import { tool } from "../protocol/tool.js"\nexport default tool({})', /outside of it write: import \{ tool \} from 'mcp-patchbay' \(line 1\)/],
-  ['imports what the checkout has by its path of today', 'p.ts', 'import { ToolError } from "../protocol/wire/errors.js"\nthrow new ToolError("")', /outside of it write: import \{ ToolError \} from 'mcp-patchbay' \(line 1\)/],
-  ['exports a plain object with run', 'p.ts', 'export default { name: "a", description: "", run: () => "" }', /must be a tool.*; wrap it: export default tool\(/],
-  ['exports a plain object with uri', 'p.ts', 'export default [{ uri: "a://b", read: () => "" }]', /; wrap it: export default resource\(/],
-  ['exports a plain object with get', 'p.ts', 'export default { name: "a", get: () => "" }', /; wrap it: export default prompt\(/],
-  ['has named exports only', 'p.ts', 'import { tool } from "mcp-patchbay"; export const one = tool({ name: "one", description: "", run: () => "" }), n = 1', /there is no default export, only "n", "one"; write "export default one"/],
-  ['is an ES module with require', 'p.mjs', 'const { tool } = require("mcp-patchbay")', /require is not defined.*use import and export, or name it \.cjs \(line 1\)/],
-  ['is CommonJS with import', 'p.cjs', 'import { tool } from "mcp-patchbay"', /the file is CommonJS: name it \.mjs or \.ts/],
+  [
+    'exports a list with something else in it',
+    'p.ts',
+    'export default [7]',
+    /p\.ts: the default export must be a tool/
+  ],
+  [
+    'fails when it is registered',
+    'p.ts',
+    '\n\nexport default async function () { throw new Error("no database") }',
+    /p\.ts: no database \(line \d\)/
+  ],
+  [
+    'describes a tool that cannot be',
+    'p.ts',
+    'import { tool } from "mcp-patchbay"; export default tool({ name: "a b", description: "", run: () => "" })',
+    /p\.ts: tool name "a b"/
+  ],
+  [
+    'takes a name that is taken',
+    'p.ts',
+    'import { tool } from "mcp-patchbay"; export default tool({ name: "calculate", description: "", run: () => "" })',
+    /p\.ts: there is a tool "calculate" in .*\/tools\/calculate\.ts already; choose another name$/
+  ],
+  [
+    'needs a package that is not there',
+    'p.ts',
+    '\nimport "no-such-package"',
+    /p\.ts: the package "no-such-package" is not installed; run "npm i no-such-package" in \/.* \(line 2\)/
+  ],
+  [
+    'requires a package that is not there',
+    'p.cjs',
+    '\nrequire("no-such-package")',
+    /p\.cjs: the package "no-such-package" is not installed; run "npm i no-such-package" in \/.* \(line 2\)/
+  ],
+  [
+    'needs a file that is not there',
+    'p.ts',
+    'import "./no-such-file.js"',
+    /p\.ts: there is no file \/.*no-such-file\.js \(line 1\)/
+  ],
+  [
+    'needs a file by a name with a slip in it',
+    'plugin.ts',
+    'import "./plugn.js"',
+    /there is no file \/.*plugn\.js; did you mean "plugin\.ts"\? \(line 1\)/
+  ],
+  [
+    'imports what the checkout has',
+    'p.ts',
+    'import { tool } from "../protocol/tool.js"\nexport default tool({})',
+    /outside of it write: import \{ tool \} from 'mcp-patchbay' \(line 1\)/
+  ],
+  [
+    'imports what the checkout has by its path of today',
+    'p.ts',
+    'import { ToolError } from "../protocol/wire/errors.js"\nthrow new ToolError("")',
+    /outside of it write: import \{ ToolError \} from 'mcp-patchbay' \(line 1\)/
+  ],
+  [
+    'exports a plain object with run',
+    'p.ts',
+    'export default { name: "a", description: "", run: () => "" }',
+    /must be a tool.*; wrap it: export default tool\(/
+  ],
+  [
+    'exports a plain object with uri',
+    'p.ts',
+    'export default [{ uri: "a://b", read: () => "" }]',
+    /; wrap it: export default resource\(/
+  ],
+  [
+    'exports a plain object with get',
+    'p.ts',
+    'export default { name: "a", get: () => "" }',
+    /; wrap it: export default prompt\(/
+  ],
+  [
+    'has named exports only',
+    'p.ts',
+    'import { tool } from "mcp-patchbay"; export const one = tool({ name: "one", description: "", run: () => "" }), n = 1',
+    /there is no default export, only "n", "one"; write "export default one"/
+  ],
+  [
+    'is an ES module with require',
+    'p.mjs',
+    'const { tool } = require("mcp-patchbay")',
+    /require is not defined.*use import and export, or name it \.cjs \(line 1\)/
+  ],
+  [
+    'is CommonJS with import',
+    'p.cjs',
+    'import { tool } from "mcp-patchbay"',
+    /the file is CommonJS: name it \.mjs or \.ts/
+  ],
   ['is JavaScript that cannot be read', 'p.mjs', '\n\nexport default tool({', /p\.mjs: .* \(line 3, column \d+\)/],
-  ['imports a name that is not exported', 'p.mjs', '\nimport { toool } from "mcp-patchbay"', /does not provide an export named 'toool' \(line 2\)/],
-  ['takes a uri that is taken', 'p.ts', 'import { resource } from "mcp-patchbay"; export default resource({ uri: "note:///{id}", name: "n", read: () => "" })', /there is a resource "note:\/\/\/\{id\}" already; choose another uri/]
+  [
+    'imports a name that is not exported',
+    'p.mjs',
+    '\nimport { toool } from "mcp-patchbay"',
+    /does not provide an export named 'toool' \(line 2\)/
+  ],
+  [
+    'takes a uri that is taken',
+    'p.ts',
+    'import { resource } from "mcp-patchbay"; export default resource({ uri: "note:///{id}", name: "n", read: () => "" })',
+    /there is a resource "note:\/\/\/\{id\}" already; choose another uri/
+  ]
 ]
 
 for (const [what, name, source, says] of MISTAKES) {
@@ -48,13 +138,17 @@ t.test('a file that is not there is named', async t => {
 })
 
 t.test('what an author imports from here is the very same thing the gateway uses', async t => {
-  const app = await load(t, 'p.ts', `
+  const app = await load(
+    t,
+    'p.ts',
+    `
     import { Type } from '@sinclair/typebox'
     import { tool, ToolError, McpError } from 'mcp-patchbay'
     export default [
       tool({ name: 'fails', description: '', run: () => { throw new ToolError('in its own words') } }),
       tool({ name: 'typed', description: '', input: Type.Object({ n: Type.Number() }), run: ({ n }: { n: number }) => n * 2 })
-    ]`)
+    ]`
+  )
   const { request } = await createClient(app)
   t.match(await request('tools/call', { name: 'fails' }), { isError: true, content: [{ text: 'in its own words' }] })
   t.match(await request('tools/call', { name: 'typed', arguments: { n: 21 } }), { content: [{ text: '42' }] })
@@ -87,13 +181,27 @@ t.test('require finds this package where nothing is installed, and it is the ver
   const app = await load(t, 'p.cjs', `
     const { tool, ToolError } = require('mcp-patchbay')
     module.exports = tool({ name: 'fails', description: '', run: () => { throw new ToolError('in its own words') } })`)
-  t.match(await (await createClient(app)).request('tools/call', { name: 'fails' }), { isError: true, content: [{ text: 'in its own words' }] })
+  t.match(await (await createClient(app)).request('tools/call', { name: 'fails' }), {
+    isError: true,
+    content: [{ text: 'in its own words' }]
+  })
 })
 
 /** Starts a gateway with one file, and gives the warnings of its log. */
-async function warnings (t: Test, source: string, act: (lines: string[]) => Promise<void> = async () => {}): Promise<string[]> {
+async function warnings (
+  t: Test,
+  source: string,
+  act: (lines: string[]) => Promise<void> = async () => {}
+): Promise<string[]> {
   const lines: string[] = []
-  const logger = { level: 'warn', stream: { write: (line: string) => { lines.push((JSON.parse(line) as { msg: string }).msg) } } }
+  const logger = {
+    level: 'warn',
+    stream: {
+      write: (line: string) => {
+        lines.push((JSON.parse(line) as { msg: string }).msg)
+      }
+    }
+  }
   const file = join(await folder(t, { 'p.ts': source }), 'p.ts')
   const app = build({ plugins: [file], http: false }, { logger, pluginTimeout: 60_000 })
   t.teardown(async () => await (await app).close())
@@ -109,22 +217,44 @@ t.test('a definition that is exported beside the default export and not part of 
     export const forgotten = ${make('forgotten')}
     export const n = 1
     export default [used, ${make('other')}]`)
-  t.strictSame(lines.map(line => line.replace(/plugin .*p\.ts/, 'p.ts')), ['p.ts: the export "forgotten" is not served, because it is not part of the default export'])
+  t.strictSame(
+    lines.map(line => line.replace(/plugin .*p\.ts/, 'p.ts')),
+    ['p.ts: the export "forgotten" is not served, because it is not part of the default export']
+  )
 })
 
 t.test('a plugin that does not call done is named in the log while the start waits for it', async t => {
   const { pass } = stopTime(t)
-  const lines = await warnings(t, 'export default function (fastify, options, done) { globalThis.finish = done }', async lines => {
-    await until(async () => { await pass(20); return lines.length > 0 }, 'the warning')
-    ;(globalThis as unknown as { finish: () => void }).finish()
-  })
+  const lines = await warnings(
+    t,
+    'export default function (fastify, options, done) { globalThis.finish = done }',
+    async lines => {
+      await until(async () => {
+        await pass(20)
+        return lines.length > 0
+      }, 'the warning')
+      ;(globalThis as unknown as { finish: () => void }).finish()
+    }
+  )
   t.match(lines, [/plugin .*p\.ts: still waiting for it; its function has to call done\(\)/])
 })
 
 const ENDLESS: Array<[what: string, source: string, says: RegExp]> = [
-  ['a top-level await that never settles', 'await new Promise(() => {})\nexport default []', /p\.mjs: it did not end within \d+ s; a top-level await in it, or in a file that it imports, has to settle$/],
-  ['an async function that never ends', 'export default async () => await new Promise(() => {})', /p\.mjs: it did not end within \d+ s; its function has to call done\(\), or to be async and end$/],
-  ['a function that does not call done', 'export default (app, options, done) => {}', /p\.mjs: it did not end within \d+ s; its function has to call done\(\)/]
+  [
+    'a top-level await that never settles',
+    'await new Promise(() => {})\nexport default []',
+    /p\.mjs: it did not end within \d+ s; a top-level await in it, or in a file that it imports, has to settle$/
+  ],
+  [
+    'an async function that never ends',
+    'export default async () => await new Promise(() => {})',
+    /p\.mjs: it did not end within \d+ s; its function has to call done\(\), or to be async and end$/
+  ],
+  [
+    'a function that does not call done',
+    'export default (app, options, done) => {}',
+    /p\.mjs: it did not end within \d+ s; its function has to call done\(\)/
+  ]
 ]
 
 for (const [what, source, says] of ENDLESS) {
@@ -132,7 +262,11 @@ for (const [what, source, says] of ENDLESS) {
     const file = join(await folder(t, { 'p.mjs': source }), 'p.mjs')
     const { pass } = stopTime(t)
     let isOver = false
-    const rejected = t.rejects(build({ plugins: [file], http: false, tools: false }, { pluginTimeout: 6_000 }), { message: says }).finally(() => { isOver = true })
+    const rejected = t
+      .rejects(build({ plugins: [file], http: false, tools: false }, { pluginTimeout: 6_000 }), { message: says })
+      .finally(() => {
+        isOver = true
+      })
     await until(async () => { await pass(20); return isOver }, 'the end of the start')
     await rejected
   })
@@ -140,9 +274,16 @@ for (const [what, source, says] of ENDLESS) {
 
 t.test('the log says that a top-level await is waited for', async t => {
   const { pass } = stopTime(t)
-  const lines = await warnings(t, 'await new Promise(resolve => { globalThis.settle = resolve })\nexport default []', async lines => {
-    await until(async () => { await pass(20); return lines.length > 0 }, 'the warning')
-    ;(globalThis as unknown as { settle: () => void }).settle()
-  })
+  const lines = await warnings(
+    t,
+    'await new Promise(resolve => { globalThis.settle = resolve })\nexport default []',
+    async lines => {
+      await until(async () => {
+        await pass(20)
+        return lines.length > 0
+      }, 'the warning')
+      ;(globalThis as unknown as { settle: () => void }).settle()
+    }
+  )
   t.match(lines, [/plugin .*p\.ts: still waiting for it; a top-level await in it/])
 })

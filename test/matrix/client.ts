@@ -1,6 +1,14 @@
 import { Mailbox } from '../support/mailbox.js'
 import { inTime } from '../support/wait.js'
-import { clientInfo, describe, nameOf, type Id, type Json, type Message, type Reply } from '../support/specification/message.js'
+import {
+  clientInfo,
+  describe,
+  nameOf,
+  type Id,
+  type Json,
+  type Message,
+  type Reply
+} from '../support/specification/message.js'
 import { oldest, type Revision } from '../support/specification/revisions.js'
 import { schemaFaults } from '../support/specification/schema.js'
 import type { Parcel, Place, Transport, Connection } from './connection.js'
@@ -50,14 +58,23 @@ export class Client {
   #connection: Connection | undefined
   #lastId = 100
 
-  static async open (place: Place, transport: Transport, revision: Revision, options: ClientOptions = {}): Promise<Client> {
+  static async open (
+    place: Place,
+    transport: Transport,
+    revision: Revision,
+    options: ClientOptions = {}
+  ): Promise<Client> {
     const client = new Client(transport, revision, options)
     client.#connection = await transport.open(place, (value, status) => client.#receive(value, status))
     if (options.handshake !== false) await client.#shakeHands()
     return client
   }
 
-  private constructor (transport: Transport, revision: Revision, { capabilities = {}, answers = {}, faults = [] }: ClientOptions) {
+  private constructor (
+    transport: Transport,
+    revision: Revision,
+    { capabilities = {}, answers = {}, faults = [] }: ClientOptions
+  ) {
     this.transport = transport
     this.revision = revision
     this.#faults = faults
@@ -69,9 +86,18 @@ export class Client {
   async request (method: string, params?: Json, options: RequestOptions = {}): Promise<Reply> {
     const reply = await inTime(this.start(method, params, options).reply, `the answer to ${method}`)
     if (reply.result?.resultType !== 'input_required') return reply
-    const { inputRequests, requestState } = reply.result as { inputRequests: Record<string, Message>, requestState?: string }
-    const inputResponses = Object.fromEntries(Object.entries(inputRequests).map(([key, question]) => [key, this.#answer(question)]))
-    return await this.request(method, { ...params, inputResponses, ...(requestState === undefined ? {} : { requestState }) })
+    const { inputRequests, requestState } = reply.result as {
+      inputRequests: Record<string, Message>
+      requestState?: string
+    }
+    const inputResponses = Object.fromEntries(
+      Object.entries(inputRequests).map(([key, question]) => [key, this.#answer(question)])
+    )
+    return await this.request(method, {
+      ...params,
+      inputResponses,
+      ...(requestState === undefined ? {} : { requestState })
+    })
   }
 
   /** Calls a tool. */
@@ -80,11 +106,17 @@ export class Client {
   }
 
   /** Sends a request; the caller decides how long to wait. */
-  start (method: string, params?: Json, { id = ++this.#lastId, as: revision = this.revision }: RequestOptions = {}): Started {
+  start (
+    method: string,
+    params?: Json,
+    { id = ++this.#lastId, as: revision = this.revision }: RequestOptions = {}
+  ): Started {
     const reply = new Promise<Reply>(resolve => this.#pending.set(id, { method, revision, resolve }))
     const described = describe(params, revision, this.#capabilities)
     const { drop } = this.#send({ id, method, ...(described === undefined ? {} : { params: described }) }, revision)
-    const cancel = this.transport.cancelsByDropping(revision) ? drop : () => this.notify('notifications/cancelled', { requestId: id })
+    const cancel = this.transport.cancelsByDropping(revision)
+      ? drop
+      : () => this.notify('notifications/cancelled', { requestId: id })
     return { id, reply, cancel }
   }
 
@@ -94,16 +126,25 @@ export class Client {
 
   /** The next notification of a method, including one that came before. */
   async notified (method: string, fits: (params: Json) => boolean = () => true): Promise<Json> {
-    const { params = {} } = await this.notifications.take(method, message => message.method === method && fits(message.params ?? {}))
+    const { params = {} } = await this.notifications.take(
+      method,
+      message => message.method === method && fits(message.params ?? {})
+    )
     return params
   }
 
   /** Sends a batch; members without an id are notifications. Resolves with what came back for all of it. */
   async batch (members: Message[]): Promise<Reply[]> {
     for (const { id, method = '' } of members) {
-      if (typeof id === 'string' || typeof id === 'number') this.#pending.set(id, { method, revision: this.revision, resolve: () => {} })
+      if (typeof id === 'string' || typeof id === 'number') {
+        this.#pending.set(id, { method, revision: this.revision, resolve: () => {} })
+      }
     }
-    const described = members.map(({ params, ...rest }) => ({ jsonrpc: '2.0', ...rest, params: describe(params, this.revision, this.#capabilities) }))
+    const described = members.map(({ params, ...rest }) => ({
+      jsonrpc: '2.0',
+      ...rest,
+      params: describe(params, this.revision, this.#capabilities)
+    }))
     this.sendText(JSON.stringify(described))
     return await this.others()
   }
@@ -126,7 +167,11 @@ export class Client {
     if (this.revision.modern) {
       this.opening = await this.request('server/discover')
     } else {
-      this.opening = await this.request('initialize', { protocolVersion: this.revision.version, capabilities: this.#capabilities, clientInfo })
+      this.opening = await this.request('initialize', {
+        protocolVersion: this.revision.version,
+        capabilities: this.#capabilities,
+        clientInfo
+      })
       this.notify('notifications/initialized')
     }
   }
@@ -134,7 +179,12 @@ export class Client {
   #send (message: Message, revision: Revision): { drop: () => void } {
     const { method, params } = message
     const name = nameOf(params)
-    const parcel = { text: JSON.stringify({ jsonrpc: '2.0', ...message }), revision, ...(method === undefined ? {} : { method }), ...(name === undefined ? {} : { name }) }
+    const parcel = {
+      text: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      revision,
+      ...(method === undefined ? {} : { method }),
+      ...(name === undefined ? {} : { name })
+    }
     return (this.#connection as Connection).send(parcel)
   }
 

@@ -15,10 +15,15 @@ export interface Crowd {
   faults: string[]
 }
 
-/** Clients over every transport in every revision, connected at the same time. Each answers questions with its own canary. */
+/**
+ * Clients over every transport in every revision, connected at the same time. Each answers questions with its own
+ * canary.
+ */
 export async function gather (t: Test, place: Place, copies = 1): Promise<Crowd> {
   const faults: string[] = []
-  const kinds = (place.app === undefined ? remote : local).flatMap(transport => revisions.flatMap(revision => Array.from({ length: copies }, (_, copy) => ({ transport, revision, copy }))))
+  const kinds = (place.app === undefined ? remote : local).flatMap(transport =>
+    revisions.flatMap(revision => Array.from({ length: copies }, (_, copy) => ({ transport, revision, copy })))
+  )
   const members = await Promise.all(kinds.map(async ({ transport, revision, copy }, index) => {
     const canary = `canary://${index}/${revision.version}/${copy}`
     const answers = { 'roots/list': () => ({ roots: [{ uri: canary }] }) }

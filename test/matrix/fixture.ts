@@ -9,10 +9,23 @@ const ICONS = [{ src: 'https://example.com/icon.png', mimeType: 'image/png', siz
 const HIDDEN = { 'example.com/hidden': true }
 const DATED = { audience: ['user' as const], priority: 0.5, lastModified: '2025-01-01T00:00:00Z' }
 
-/** What the matrix needs besides the shared fixture: everything is done over the protocol, so that it works in other processes, and in several, too. */
+/**
+ * What the matrix needs besides the shared fixture: everything is done over the protocol, so that it works in other
+ * processes, and in several, too.
+ */
 export default async function matrixFixture (fastify: FastifyInstance): Promise<void> {
   const board = await boardOf(fastify)
-  for (const item of [...waiters(board), decorated, decoratedBlocks, unavailable, askTwice(board), canAsk, ...changers(fastify, board)]) fastify.mcp.tools.add(item)
+  for (const item of [
+    ...waiters(board),
+    decorated,
+    decoratedBlocks,
+    unavailable,
+    askTwice(board),
+    canAsk,
+    ...changers(fastify, board)
+  ]) {
+    fastify.mcp.tools.add(item)
+  }
   for (const uri of ['decorated://one', 'decorated://some/{id}']) fastify.mcp.resources.add(decoratedResource(uri))
   fastify.mcp.prompts.add(decoratedPrompt)
 }
@@ -72,11 +85,20 @@ const decorated = tool({
 const blocks: ContentBlock[] = [
   { type: 'text', text: 'text', annotations: DATED, _meta: HIDDEN },
   { type: 'audio', data: 'AAAA', mimeType: 'audio/wav', annotations: DATED, _meta: HIDDEN },
-  { type: 'resource', resource: { uri: 'test://text', text: 'hello', _meta: HIDDEN }, annotations: DATED, _meta: HIDDEN },
+  {
+    type: 'resource',
+    resource: { uri: 'test://text', text: 'hello', _meta: HIDDEN },
+    annotations: DATED,
+    _meta: HIDDEN
+  },
   { type: 'resource_link', uri: 'test://text', name: 'text', title: 'Text', _meta: HIDDEN }
 ]
 
-const decoratedBlocks = tool({ name: 'decorated_blocks', description: 'Shows everything with all that may be on it', run: () => blocks })
+const decoratedBlocks = tool({
+  name: 'decorated_blocks',
+  description: 'Shows everything with all that may be on it',
+  run: () => blocks
+})
 
 const decoratedPrompt = prompt({
   name: 'decorated',
@@ -97,7 +119,13 @@ const decoratedResource = (uri: string) => resource({
   read: () => [{ uri: 'decorated://one', text: 'hello', _meta: HIDDEN }]
 })
 
-const unavailable = tool({ name: 'unavailable', description: 'Fails with a code of its own', run: () => { throw new McpError(-32001, 'nothing there') } })
+const unavailable = tool({
+  name: 'unavailable',
+  description: 'Fails with a code of its own',
+  run: () => {
+    throw new McpError(-32001, 'nothing there')
+  }
+})
 
 const askTwice = (board: Board) => tool({
   name: 'ask_twice',
@@ -105,7 +133,10 @@ const askTwice = (board: Board) => tool({
   run: async (_input, call) => {
     const ticket = await call.once('ticket', async () => await board.count('tickets'))
     const [root] = await call.roots('folders')
-    const { content } = await call.sample('summary', { messages: [{ role: 'user', content: { type: 'text', text: root?.uri } }], maxTokens: 10 })
+    const { content } = await call.sample('summary', {
+      messages: [{ role: 'user', content: { type: 'text', text: root?.uri } }],
+      maxTokens: 10
+    })
     return `${(content as { text: string }).text} #${ticket}`
   }
 })
@@ -113,23 +144,46 @@ const askTwice = (board: Board) => tool({
 const canAsk = tool({
   name: 'can_ask',
   description: 'Tells what the client can be asked',
-  run: (_input, call) => ['elicitation/create', 'sampling/createMessage', 'roots/list'].filter(method => call.can(method)).join(' ')
+  run: (_input, call) =>
+    ['elicitation/create', 'sampling/createMessage', 'roots/list'].filter(method => call.can(method)).join(' ')
 })
 
 /** Tools that change what the gateway has, in every process of it. */
 function changers ({ mcp: { prompts, resources, tools } }: FastifyInstance, board: Board) {
   const Change = Type.Object({ name: Type.String() })
-  const changer = <T extends TObject>(name: string, description: string, input: T, change: (argument: Static<T>) => unknown) => {
+  const changer = <T extends TObject>(
+    name: string,
+    description: string,
+    input: T,
+    change: (argument: Static<T>) => unknown
+  ) => {
     board.define(name, argument => change(argument as Static<T>))
-    return tool({ name, description, input, run: async argument => await board.everywhere(name, argument as Record<string, string>) })
+    return tool({
+      name,
+      description,
+      input,
+      run: async argument => await board.everywhere(name, argument as Record<string, string>)
+    })
   }
   return [
-    changer('touch', 'A resource has changed', Type.Object({ uri: Type.String() }), ({ uri }) => resources.updated(uri)),
-    changer('add_tool', 'Adds a tool', Change, ({ name }) => tools.add(tool({ name, description: 'New', run: () => `I am ${name}` }))),
-    changer('remove_tool', 'Removes a tool', Change, ({ name }) => { tools.remove(name) }),
+    changer('touch', 'A resource has changed', Type.Object({ uri: Type.String() }), ({ uri }) =>
+      resources.updated(uri)
+    ),
+    changer('add_tool', 'Adds a tool', Change, ({ name }) =>
+      tools.add(tool({ name, description: 'New', run: () => `I am ${name}` }))
+    ),
+    changer('remove_tool', 'Removes a tool', Change, ({ name }) => {
+      tools.remove(name)
+    }),
     changer('add_prompt', 'Adds a prompt', Change, ({ name }) => prompts.add(prompt({ name, get: () => name }))),
-    changer('remove_prompt', 'Removes a prompt', Change, ({ name }) => { prompts.remove(name) }),
-    changer('add_resource', 'Adds a resource', Change, ({ name }) => resources.add(resource({ uri: `new://${name}`, name, read: () => name }))),
-    changer('remove_resource', 'Removes a resource', Change, ({ name }) => { resources.remove(`new://${name}`) })
+    changer('remove_prompt', 'Removes a prompt', Change, ({ name }) => {
+      prompts.remove(name)
+    }),
+    changer('add_resource', 'Adds a resource', Change, ({ name }) =>
+      resources.add(resource({ uri: `new://${name}`, name, read: () => name }))
+    ),
+    changer('remove_resource', 'Removes a resource', Change, ({ name }) => {
+      resources.remove(`new://${name}`)
+    })
   ]
 }

@@ -9,10 +9,15 @@ import { listAll } from './script/pagination.js'
 
 const CHANGED = 'notifications/tools/list_changed'
 
-/** Adds tools over each transport and removes them over others, at a gateway with the shared fixture and that of the matrix; `close` closes it. */
+/**
+ * Adds tools over each transport and removes them over others, at a gateway with the shared fixture and that of the
+ * matrix; `close` closes it.
+ */
 export async function changeTools (t: Test, place: Place, close: () => Promise<unknown>): Promise<void> {
   const crowd = await gather(t, place)
-  const listeners = await Promise.all(crowd.listeners.map(async ({ client }) => await listen(client, { toolsListChanged: true })))
+  const listeners = await Promise.all(
+    crowd.listeners.map(async ({ client }) => await listen(client, { toolsListChanged: true }))
+  )
 
   const names = new Set(crowd.members.map(({ client }) => client.transport.name))
   for (const [index, name] of [...names].entries()) {

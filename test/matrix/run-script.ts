@@ -14,13 +14,29 @@ import { tools } from './script/tools.js'
 import { watching } from './script/watching.js'
 
 /** All chapters but `watching`, which waits most of the time. */
-export const script: Record<string, Chapter> = { ...opening, ...tools, ...pagination, ...resources, ...prompts, ...calls, ...questions, ...changes, ...envelopes }
+export const script: Record<string, Chapter> = {
+  ...opening,
+  ...tools,
+  ...pagination,
+  ...resources,
+  ...prompts,
+  ...calls,
+  ...questions,
+  ...changes,
+  ...envelopes
+}
 
 /**
- * Runs the script, or some of its chapters, in one square of the matrix, at a gateway with the shared fixture, that of the matrix, and pages
- * of 2.
+ * Runs the script, or some of its chapters, in one square of the matrix, at a gateway with the shared fixture, that of
+ * the matrix, and pages of 2.
  */
-export async function runScript (t: Test, place: Place, transport: Transport, revision: Revision, chapters = { ...script, ...watching }): Promise<void> {
+export async function runScript (
+  t: Test,
+  place: Place,
+  transport: Transport,
+  revision: Revision,
+  chapters = { ...script, ...watching }
+): Promise<void> {
   await t.test(`${transport.name} in ${revision.version}`, async t => {
     const cell = await openCell(t, place, transport, revision)
     for (const [name, chapter] of Object.entries(chapters)) await t.test(name, async t => await chapter(t, cell))

@@ -12,7 +12,15 @@ export const transports: readonly Transport[] = [
   { ...streaming, name: 'stdio', open: openStreams },
   { ...streaming, name: 'stdio of a process', costly: true, open: openProcess },
   { ...streaming, name: '/mcp', http: true, cancelsByDropping: ({ modern }) => modern, open: openStreamable },
-  { ...streaming, name: '/message', http: true, streams: false, remembers: false, cancelsByDropping: () => true, open: openMessage },
+  {
+    ...streaming,
+    name: '/message',
+    http: true,
+    streams: false,
+    remembers: false,
+    cancelsByDropping: () => true,
+    open: openMessage
+  },
   { ...streaming, name: 'HTTP+SSE', open: openSse },
   { ...streaming, name: 'WebSocket', open: openWebSocket }
 ]

@@ -22,6 +22,9 @@ t.test('official clients at three nodes behind nginx', withNodes, async t => {
   for (const [name, playThrough] of Object.entries(ways)) await t.test(name, async t => await playThrough(t, server))
 
   const served = await three.nginx.served()
-  t.ok(sharesOf(three, served).every(share => share >= 0.25), `each node serves a quarter: ${sharesOf(three, served).join(', ')}`)
+  t.ok(
+    sharesOf(three, served).every(share => share >= 0.25),
+    `each node serves a quarter: ${sharesOf(three, served).join(', ')}`
+  )
   t.strictSame(served.filter(({ status }) => status === 404 || status >= 500), [], 'no request is lost')
 })

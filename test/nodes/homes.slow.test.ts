@@ -26,7 +26,9 @@ onSharedStores(t, (t, share) => {
         const connection = await open(serverOf(node))
         t.teardown(async () => await connection.close())
         if (era === 'modern') {
-          await connection.write(call('subscriptions/listen', { notifications: { resourcesListChanged: true } }, 'listen')(era))
+          await connection.write(
+            call('subscriptions/listen', { notifications: { resourcesListChanged: true } }, 'listen')(era)
+          )
           await connection.inbox.next()
         }
         inboxes.set(`${name} at ${index}`, connection.inbox)
@@ -67,27 +69,32 @@ onSharedStores(t, (t, share) => {
     t.strictSame(await heardUntilNow(stream, one, session), [])
   })
 
-  t.test('a node that serves a session whose home has left becomes its home, and announces that anything may have changed', async t => {
-    const [one, two] = await pairOf(t, await share(t))
-    const session = await openSession(one.url)
-    await at(two, session).post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
-    const { self } = two.app.mcp.store.nodes
-    t.not((await two.app.mcp.store.sessions.load(session.id))?.home, self)
-    await one.app.close()
-    await until(async () => {
-      t.equal((await at(two, session).post({ id: 2, method: 'ping' })).status, 200)
-      return (await two.app.mcp.store.sessions.load(session.id))?.home === self
-    }, 'the move of the home')
-    const stream = await at(two, session).listen()
-    t.strictSame((await methodsOf(stream, 4)).sort(), [...LISTS, UPDATED].sort())
-    await two.app.mcp.store.values.increment('counter', 'value', 1)
-    t.match(await stream.message(), { method: UPDATED })
-    t.strictSame(await heardUntilNow(stream, two, session), [])
-  })
+  t.test(
+    'a node that serves a session whose home has left becomes its home, and announces that anything may have changed',
+    async t => {
+      const [one, two] = await pairOf(t, await share(t))
+      const session = await openSession(one.url)
+      await at(two, session).post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
+      const { self } = two.app.mcp.store.nodes
+      t.not((await two.app.mcp.store.sessions.load(session.id))?.home, self)
+      await one.app.close()
+      await until(async () => {
+        t.equal((await at(two, session).post({ id: 2, method: 'ping' })).status, 200)
+        return (await two.app.mcp.store.sessions.load(session.id))?.home === self
+      }, 'the move of the home')
+      const stream = await at(two, session).listen()
+      t.strictSame((await methodsOf(stream, 4)).sort(), [...LISTS, UPDATED].sort())
+      await two.app.mcp.store.values.increment('counter', 'value', 1)
+      t.match(await stream.message(), { method: UPDATED })
+      t.strictSame(await heardUntilNow(stream, two, session), [])
+    }
+  )
 
   t.test('a client whose node was killed hears at another that anything may have changed', async t => {
     const shared = await share(t)
-    const doomed = launch(t, ['--port', '0', '--plugin', FIXTURE, ...argumentsOf(shared)], { env: { PATCHBAY_REDIS_PREFIX: String(shared.redisPrefix ?? '') } })
+    const doomed = launch(t, ['--port', '0', '--plugin', FIXTURE, ...argumentsOf(shared)], {
+      env: { PATCHBAY_REDIS_PREFIX: String(shared.redisPrefix ?? '') }
+    })
     const [url, two] = [await doomed.url(), await listening(t, shared)]
     const session = await openSession(url)
     await session.post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
@@ -121,9 +128,16 @@ onSharedRedis(t, (t, share) => {
   })
 })
 
-const serverOf = ({ app, url }: Node): Server => ({ app, port: Number(new URL(url).port), seen: { counted: 0, hanging: 0, aborted: 0 }, sockets: new Set(), faults: [] })
+const serverOf = ({ app, url }: Node): Server => ({
+  app,
+  port: Number(new URL(url).port),
+  seen: { counted: 0, hanging: 0, aborted: 0 },
+  sockets: new Set(),
+  faults: []
+})
 
-const argumentsOf = ({ data, redis }: Partial<{ data: unknown, redis: unknown }>): string[] => data === undefined ? ['--redis', String(redis)] : ['--data', String(data)]
+const argumentsOf = ({ data, redis }: Partial<{ data: unknown, redis: unknown }>): string[] =>
+  data === undefined ? ['--redis', String(redis)] : ['--data', String(data)]
 
 /** The methods of the next messages of a stream. */
 async function methodsOf (stream: EventReader, count: number): Promise<unknown[]> {

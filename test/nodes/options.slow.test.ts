@@ -15,7 +15,16 @@ const COMMON = { grace: 1_000, limits: { maxEventLoopDelay: 60_000 }, plugins: [
 /** A gateway, and the messages that it logs. */
 async function logged (t: Test, options: Parameters<typeof gateway>[1]) {
   const lines: string[] = []
-  const server: FastifyServerOptions = { logger: { level: 'info', stream: { write: line => { lines.push((JSON.parse(line) as { msg: string }).msg) } } } }
+  const server: FastifyServerOptions = {
+    logger: {
+      level: 'info',
+      stream: {
+        write: line => {
+          lines.push((JSON.parse(line) as { msg: string }).msg)
+        }
+      }
+    }
+  }
   const app = await gateway(t, options, server)
   return { app, lines, self: app.mcp.store.nodes.self ?? '', part: () => app.mcp.health.now().parts?.['nodes'] }
 }
@@ -43,7 +52,9 @@ onSharedRedis(t, (t, share) => {
     const first = await logged(t, { ...store, rate: 100 })
     const second = await logged(t, { ...store, rate: 50 })
     await until(() => first.part() !== undefined && second.part() !== undefined, 'both warn')
-    await second.app.mcp.nodeOptions.publish(await fingerprintsOf(flatten(resolveOptions({ ...store, rate: 100, ...COMMON })), []))
+    await second.app.mcp.nodeOptions.publish(
+      await fingerprintsOf(flatten(resolveOptions({ ...store, rate: 100, ...COMMON })), [])
+    )
     await until(() => first.part() === undefined && second.part() === undefined, 'none warns')
     t.ok(first.lines.includes('the options of all nodes are equal again'))
     const third = await logged(t, { ...store, rate: 70 })
@@ -56,7 +67,12 @@ onSharedRedis(t, (t, share) => {
     const store = await share(t)
     // Short names may be found in random texts by chance.
     const named = apiKeys.map(key => ({ ...key, name: `canary-${key.name}` }))
-    const options = { ...store, apiKeys: named, secret: 'canary-secret-0123456789-0123456789', searchUrl: 'https://search.test/?key=canary-key' }
+    const options = {
+      ...store,
+      apiKeys: named,
+      secret: 'canary-secret-0123456789-0123456789',
+      searchUrl: 'https://search.test/?key=canary-key'
+    }
     const [first, second] = [await logged(t, options), await logged(t, options)]
     const link = await redisLink(t, store.redis ?? '')
     await until(async () => await published(link, store.redisPrefix) === 2, 'both have published')
@@ -66,19 +82,43 @@ onSharedRedis(t, (t, share) => {
     t.equal(first.part(), undefined)
     t.equal(second.part(), undefined)
     for (const { app } of [first, second]) await app.close()
-    t.strictSame((await allKeys(link)).filter(key => key.startsWith(String(store.redisPrefix)) && key.includes('node options')), [], 'and nothing is left of nodes that have ended')
+    t.strictSame(
+      (await allKeys(link)).filter(key => key.startsWith(String(store.redisPrefix)) && key.includes('node options')),
+      [],
+      'and nothing is left of nodes that have ended'
+    )
   })
 })
 
-t.test('every option that may differ between nodes exists, and those that decide who may do what are compared', async t => {
-  for (const name of PER_NODE) t.ok(Object.hasOwn({ ...Options.properties, ...Limits.properties }, name), name)
-  for (const name of ['apiKeys', 'oauth', 'scopes', 'secret', 'allowAnonymous', 'tools', 'plugins', 'mcpServers', 'rate'] as const) t.notOk(PER_NODE.has(name), name)
-})
+t.test(
+  'every option that may differ between nodes exists, and those that decide who may do what are compared',
+  async t => {
+    for (const name of PER_NODE) t.ok(Object.hasOwn({ ...Options.properties, ...Limits.properties }, name), name)
+    for (const name of [
+      'apiKeys',
+      'oauth',
+      'scopes',
+      'secret',
+      'allowAnonymous',
+      'tools',
+      'plugins',
+      'mcpServers',
+      'rate'
+    ] as const) { t.notOk(PER_NODE.has(name), name) }
+  }
+)
 
-t.test('a fingerprint does not depend on the order of members and the folder of a plugin, and changes with the value', async t => {
-  const of = async (given: Parameters<typeof resolveOptions>[0]) => await fingerprintsOf(flatten(resolveOptions(given)), [])
-  const one = await of({ plugins: ['/a/x.mjs'], toolRates: { a: 1, b: 2 }, secret: 'a'.repeat(32) })
-  t.strictSame(one, await of({ plugins: ['/b/x.mjs'], toolRates: { b: 2, a: 1 }, secret: 'a'.repeat(32) }))
-  const other = await of({ plugins: ['/a/y.mjs'], toolRates: { a: 1, b: 3 }, secret: 'b'.repeat(32) })
-  t.strictSame(Object.keys(one).filter(name => one[name] !== other[name]), ['plugins', 'secret', 'toolRates'])
-})
+t.test(
+  'a fingerprint does not depend on the order of members and the folder of a plugin, and changes with the value',
+  async t => {
+    const of = async (given: Parameters<typeof resolveOptions>[0]) =>
+      await fingerprintsOf(flatten(resolveOptions(given)), [])
+    const one = await of({ plugins: ['/a/x.mjs'], toolRates: { a: 1, b: 2 }, secret: 'a'.repeat(32) })
+    t.strictSame(one, await of({ plugins: ['/b/x.mjs'], toolRates: { b: 2, a: 1 }, secret: 'a'.repeat(32) }))
+    const other = await of({ plugins: ['/a/y.mjs'], toolRates: { a: 1, b: 3 }, secret: 'b'.repeat(32) })
+    t.strictSame(
+      Object.keys(one).filter(name => one[name] !== other[name]),
+      ['plugins', 'secret', 'toolRates']
+    )
+  }
+)

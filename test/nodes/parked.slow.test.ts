@@ -58,7 +58,10 @@ async function ask ({ client, connection }: Node, options?: ClientOptions): Prom
 }
 
 function roundAfter ({ result }: Reply, given: object = ACCEPT): Asked['round'] {
-  return { requestState: result.requestState, inputResponses: Object.fromEntries(Object.keys(result.inputRequests as Json).map(key => [key, given])) }
+  return {
+    requestState: result.requestState,
+    inputResponses: Object.fromEntries(Object.keys(result.inputRequests as Json).map(key => [key, given]))
+  }
 }
 
 /** What happens to calls that are parked at one of several nodes. */
@@ -91,7 +94,10 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
     const { arrived, answer, round } = await ask(one)
     arrived.call.progress({ progress: 1, message: 'while it was parked' })
     const client = two.client()
-    const { answer: answered } = client.call({ a: 1 }, { ...round, meta: { progressToken: 'two', 'io.modelcontextprotocol/logLevel': 'info' } })
+    const { answer: answered } = client.call(
+      { a: 1 },
+      { ...round, meta: { progressToken: 'two', 'io.modelcontextprotocol/logLevel': 'info' } }
+    )
     await answer
     arrived.call.log({ level: 'debug', data: 'not wanted' })
     arrived.call.log({ level: 'warning', data: 'careful' })
@@ -110,7 +116,17 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
     const large = { content: [{ type: 'text', text: 'é'.repeat(4 << 20) }], isError: true }
     for (const isError of [true, false]) {
       const { arrived, answer, round } = await ask(one)
-      const retry = two.client().call({ a: 1 }, { ...round, inputResponses: Object.fromEntries(Object.keys(round.inputResponses).map(key => [key, { ...ACCEPT, content: { name: 'x'.repeat(100_000) } }])) })
+      const retry = two
+        .client()
+        .call(
+          { a: 1 },
+          {
+            ...round,
+            inputResponses: Object.fromEntries(
+              Object.keys(round.inputResponses).map(key => [key, { ...ACCEPT, content: { name: 'x'.repeat(100_000) } }])
+            )
+          }
+        )
       t.match(await answer, { content: { name: /x{100000}/ } })
       if (isError) arrived.reject(new McpError(-32050, 'no', { why: 1 }))
       else arrived.resolve(large)
@@ -128,7 +144,11 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
     arrived.resolve(DONE)
     const replies = await Promise.all(retries)
     t.equal(replies.filter(({ result }) => result !== undefined).length, 1)
-    for (const { error } of replies) if (error !== undefined) t.match(error, { code: -32602, data: { upstream: 'files', reason: 'answered already, or too late' } })
+    for (const { error } of replies) {
+      if (error !== undefined) {
+        t.match(error, { code: -32602, data: { upstream: 'files', reason: 'answered already, or too late' } })
+      }
+    }
     t.match(await all[2].client().call({ a: 1 }, round).answer, { error: { code: -32602 } }, 'later, too')
   })
 
@@ -138,10 +158,24 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
     const [key = ''] = Object.keys(round.inputResponses)
     t.match(await two.client({ principal: 'ada' }).call({ a: 2 }, round).answer, { error: { code: -32602 } })
     t.match(await two.client({ principal: 'ben' }).call({ a: 1 }, round).answer, { error: { code: -32602 } })
-    t.match(await two.client({ principal: 'ada' }).call({ a: 1 }, { ...round, inputResponses: { [key]: { action: 'yes' } } }).answer, { error: { code: -32602, message: /inputResponses/ } })
+    t.match(
+      await two.client({ principal: 'ada' }).call({ a: 1 }, { ...round, inputResponses: { [key]: { action: 'yes' } } })
+        .answer,
+      { error: { code: -32602, message: /inputResponses/ } }
+    )
     const asked = { ...question(round, two), answers: round.inputResponses }
-    for (const [index, wrong] of [{ principal: 'ben' }, { bound: 'x' }, { upstream: 'other' }, { nonce: 'x' }, { parkedId: 'x' }].entries()) {
-      await two.app.mcp.store.nodes.send(one.app.mcp.store.nodes.self ?? '', { kind: 'request', number: 1_000 + index, request: { kind: 'resume', body: { ...asked, ...wrong } } })
+    for (const [index, wrong] of [
+      { principal: 'ben' },
+      { bound: 'x' },
+      { upstream: 'other' },
+      { nonce: 'x' },
+      { parkedId: 'x' }
+    ].entries()) {
+      await two.app.mcp.store.nodes.send(one.app.mcp.store.nodes.self ?? '', {
+        kind: 'request',
+        number: 1_000 + index,
+        request: { kind: 'resume', body: { ...asked, ...wrong } }
+      })
     }
     const retry = two.client({ principal: 'ada' }).call({ a: 1 }, round)
     t.strictSame(await answer, ACCEPT)
@@ -151,7 +185,10 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
 
   t.test('a client that leaves or cancels at its node ends the call at the upstream', async t => {
     const [one, two] = await shared()
-    for (const leave of [(client: RelayClient) => client.close(), (client: RelayClient, id: number) => client.cancel(id)]) {
+    for (const leave of [
+      (client: RelayClient) => client.close(),
+      (client: RelayClient, id: number) => client.cancel(id)
+    ]) {
       const { answer, round } = await ask(one)
       const client = two.client()
       const { id } = client.call({ a: 1 }, round)
@@ -165,7 +202,9 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
   t.test('the time of a call runs where its client is, and its end ends the call', async t => {
     const [one, two] = await cluster(t, { timeout: 500 })
     const { round } = await ask(one)
-    t.match(await two.client().call({ a: 1 }, round).answer, { error: { message: /given up after \d+ ms without an answer of the upstream server files/ } })
+    t.match(await two.client().call({ a: 1 }, round).answer, {
+      error: { message: /given up after \d+ ms without an answer of the upstream server files/ }
+    })
     await one.connection.cancelled.next()
   })
 
@@ -181,7 +220,13 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
     t.match(await retry.answer, { result: DONE })
     await closed
     const { answer } = two.client().call({ a: 1 }, round)
-    t.match(await answer, { error: { code: -32602, message: /send the request again without requestState/, data: { reason: 'not here any more' } } })
+    t.match(await answer, {
+      error: {
+        code: -32602,
+        message: /send the request again without requestState/,
+        data: { reason: 'not here any more' }
+      }
+    })
     t.equal(two.connection.arrived.size, 0, 'the upstream was not called again')
   })
 
@@ -191,14 +236,24 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
     const retry = two.client().call({ a: 1 }, round)
     await answer
     await one.app.close()
-    t.match(await retry.answer, { error: { code: -32603, message: /files was lost before it answered .*whether the call took effect is not known/ } })
+    t.match(await retry.answer, {
+      error: { code: -32603, message: /files was lost before it answered .*whether the call took effect is not known/ }
+    })
   })
 
   t.test('a state that names a node which never was is refused', async t => {
     const [one] = await shared()
     const carried = { upstream: 'files', parked: { parkedId: 'x', nonce: 'y', node: '0123456789ab' } }
-    const requestState = writeRounds(one.app.mcp.dispatcher.sealer, 'tools/call', { name: 'files__tool', arguments: { a: 1 } }, undefined, { answers: {}, once: {}, carried })
-    t.match(await one.client().call({ a: 1 }, { requestState }).answer, { error: { code: -32602, data: { reason: 'not here any more' } } })
+    const requestState = writeRounds(
+      one.app.mcp.dispatcher.sealer,
+      'tools/call',
+      { name: 'files__tool', arguments: { a: 1 } },
+      undefined,
+      { answers: {}, once: {}, carried }
+    )
+    t.match(await one.client().call({ a: 1 }, { requestState }).answer, {
+      error: { code: -32602, data: { reason: 'not here any more' } }
+    })
   })
 
   t.test('calls whose rounds reach any node are all answered with their own results', async t => {
@@ -209,8 +264,14 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
     const callOften = async (first: number): Promise<void> => {
       for (let number = first; number < calls; number += 15) {
         let reply = await node(number).client().call({ number }).answer
-        for (let round = 1; round <= 3 && reply.error === undefined; round++) reply = await node(number * round + round).client().call({ number }, roundAfter(reply, { action: 'accept', content: { round, number } })).answer
-        if (!isDeepStrictEqual(reply.result?.content, textOf([1, 2, 3].map(round => ({ round, number }))))) wrong.push(reply)
+        for (let round = 1; round <= 3 && reply.error === undefined; round++) {
+          reply = await node(number * round + round)
+            .client()
+            .call({ number }, roundAfter(reply, { action: 'accept', content: { round, number } })).answer
+        }
+        if (!isDeepStrictEqual(reply.result?.content, textOf([1, 2, 3].map(round => ({ round, number }))))) {
+          wrong.push(reply)
+        }
       }
     }
     await Promise.all(Array.from({ length: 15 }, async (_, first) => await callOften(first)))
@@ -227,7 +288,9 @@ async function answerAll ({ arrived }: Node['connection'], calls: number): Promi
     const { call, resolve } = await arrived.next()
     void (async () => {
       const answers: unknown[] = []
-      for (let round = 0; round < 3; round++) answers.push((await call.ask(ELICIT, FORM, never) as { content: unknown }).content)
+      for (let round = 0; round < 3; round++) {
+        answers.push(((await call.ask(ELICIT, FORM, never)) as { content: unknown }).content)
+      }
       resolve({ content: textOf(answers) })
     })()
   }
@@ -235,6 +298,15 @@ async function answerAll ({ arrived }: Node['connection'], calls: number): Promi
 
 /** The request of a node to the one at which a call is parked. */
 function question ({ requestState }: Asked['round'], from: Node) {
-  const { carried } = from.app.mcp.dispatcher.sealer.open('requestState', String(requestState)) as { carried: { parked: { parkedId: string, nonce: string } } }
-  return { upstream: 'files', ...carried.parked, principal: 'ada', bound: binding('tools/call', { name: 'files__tool', arguments: { a: 1 } }, 'ada'), capabilities: EVERYTHING, logLevel: undefined }
+  const { carried } = from.app.mcp.dispatcher.sealer.open('requestState', String(requestState)) as {
+    carried: { parked: { parkedId: string, nonce: string } }
+  }
+  return {
+    upstream: 'files',
+    ...carried.parked,
+    principal: 'ada',
+    bound: binding('tools/call', { name: 'files__tool', arguments: { a: 1 } }, 'ada'),
+    capabilities: EVERYTHING,
+    logLevel: undefined
+  }
 }

@@ -5,10 +5,19 @@ import { listening } from '../support/gateway.js'
 import { HttpSession, post, slow, type Posted } from '../support/http-session.js'
 import { ADA, apiKeys, bearer, BOB, ping } from '../support/keys.js'
 
-const HELLO = { id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: { elicitation: {} }, clientInfo: { name: 'test', version: '1' } } }
+const HELLO = {
+  id: 0,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: { elicitation: {} },
+    clientInfo: { name: 'test', version: '1' }
+  }
+}
 
 const initialize = async ({ url }: Node, key: string): Promise<Posted> => await post(url, HELLO, bearer(key))
-const open = async (node: Node, key: string) => new KeySession(node.url, (await initialize(node, key)).headers.get('mcp-session-id') ?? '', key)
+const open = async (node: Node, key: string) =>
+  new KeySession(node.url, (await initialize(node, key)).headers.get('mcp-session-id') ?? '', key)
 
 /** A session of the owner of a key. */
 class KeySession extends HttpSession {
@@ -68,19 +77,38 @@ onSharedStores(t, (t, share) => {
     const { self = '' } = one.app.mcp.store.nodes
     const running = await again.at(one).stream(slow(7, 100_000, 20))
     await running.message()
-    const forged = [id, `${self}-999`, `${self}-${'9'.repeat(10_000)}`, '0123456789ab-1', `${two.app.mcp.store.nodes.self ?? ''}-1`, 'x'.repeat(10_000), 1, `${self}-1 `]
+    const forged = [
+      id,
+      `${self}-999`,
+      `${self}-${'9'.repeat(10_000)}`,
+      '0123456789ab-1',
+      `${two.app.mcp.store.nodes.self ?? ''}-1`,
+      'x'.repeat(10_000),
+      1,
+      `${self}-1 `
+    ]
     for (const name of forged) {
       const expected = String(name).length > 1_000 ? 400 : 202
-      for (const from of [again, bob]) t.equal((await from.post({ id: name, result: { action: 'accept', content: { name: 'Mallory' } } })).status, expected)
+      for (const from of [again, bob]) {
+        t.equal(
+          (await from.post({ id: name, result: { action: 'accept', content: { name: 'Mallory' } } })).status,
+          expected
+        )
+      }
     }
-    for (const requestId of [7, '7', String(id)]) await bob.post({ method: 'notifications/cancelled', params: { requestId } })
+    for (const requestId of [7, '7', String(id)]) {
+      await bob.post({ method: 'notifications/cancelled', params: { requestId } })
+    }
     await ada.at(two).post({ method: 'notifications/cancelled', params: { requestId: '7' } })
     await ada.at(two).post({ id, result: { action: 'accept', content: { name: 'Ada' } } })
     t.match((await messages(call)).at(-1), { id: 7, result: { content: [{ text: /Ada/ }] } })
     await ada.at(two).post({ method: 'notifications/cancelled', params: { requestId: 7 } })
     t.match(await running.message(), { method: 'notifications/progress' })
     await again.post({ method: 'notifications/cancelled', params: { requestId: 7 } })
-    t.ok((await messages(running)).every(({ method }) => method === 'notifications/progress'), 'the call ends without a response')
+    t.ok(
+      (await messages(running)).every(({ method }) => method === 'notifications/progress'),
+      'the call ends without a response'
+    )
   })
 })
 
@@ -91,7 +119,9 @@ onSharedRedis(t, (t, share) => {
     for (const { url } of nodes) {
       const issued = await fetch(`${url}/ticket`, { method: 'POST', headers: bearer(ADA) })
       const { ticket } = await issued.json() as { ticket: string }
-      const streams = await Promise.all(nodes.map(async node => await openStream(`${node.url}/mcp/sse?ticket=${ticket}`)))
+      const streams = await Promise.all(
+        nodes.map(async node => await openStream(`${node.url}/mcp/sse?ticket=${ticket}`))
+      )
       t.strictSame(streams.map(({ response }) => response.status).sort(), [200, 401, 401])
       for (const stream of streams) stream.drop()
     }

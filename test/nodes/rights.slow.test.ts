@@ -38,9 +38,13 @@ async function connect (t: Test, { url }: Node, ticket: string) {
 async function statusOf ({ url }: Node, ticket: string): Promise<number> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp?ticket=${ticket}`)
   socket.on('error', () => {})
-  const status = await inTime(Promise.race([
-    once(socket, 'unexpected-response').then(([, response]) => (response as { statusCode: number }).statusCode), once(socket, 'open').then(() => 101)
-  ]), 'an answer to the upgrade')
+  const status = await inTime(
+    Promise.race([
+      once(socket, 'unexpected-response').then(([, response]) => (response as { statusCode: number }).statusCode),
+      once(socket, 'open').then(() => 101)
+    ]),
+    'an answer to the upgrade'
+  )
   socket.terminate()
   return status
 }
@@ -50,15 +54,22 @@ async function two (t: Test, options: Partial<Options>, others: Partial<Options>
 }
 
 /** An HTTP+SSE stream at one node, and posting to it at any. */
-async function openSse (t: Test, { url }: Node, credential: string): Promise<{ stream: EventReader, post: (node: Node, message: object, credential?: string) => Promise<Response> }> {
+async function openSse (
+  t: Test,
+  { url }: Node,
+  credential: string
+): Promise<{ stream: EventReader, post: (node: Node, message: object, credential?: string) => Promise<Response> }> {
   const stream = await openStream(`${url}/sse`, { headers: bearer(credential) })
   t.teardown(() => stream.drop())
   const endpoint = (await stream.event())?.data ?? ''
   return {
     stream,
-    post: async (node, message, shown = credential) => await fetch(new URL(endpoint, node.url), {
-      method: 'POST', headers: { ...bearer(shown), 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', ...message })
-    })
+    post: async (node, message, shown = credential) =>
+      await fetch(new URL(endpoint, node.url), {
+        method: 'POST',
+        headers: { ...bearer(shown), 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', ...message })
+      })
   }
 }
 
@@ -96,48 +107,65 @@ onSharedRedis(t, (t, share) => {
     t.equal(await statusOf(second, await ticketOf(first, ADA)), 401, 'the key is not known there')
     const anonymous = await open.app.mcp.identities.issueTicket({ principal: undefined, scopes: 'all' })
     const nameless = await open.app.mcp.identities.issueTicket(ANONYMOUS_ALL_SCOPES)
-    for (const issued of [anonymous, nameless]) t.equal(await statusOf(first, issued?.ticket ?? ''), 401, 'an anonymous caller of another node has no rights where keys are needed')
-  })
-
-  t.test('a socket that was opened with a ticket of an access token ends with the token, at nodes that trust its issuer', async t => {
-    const issuer = await startIssuer(t)
-    const store = await share(t)
-    const [first, second] = await two(t, { ...store, oauth: issuer.options })
-    const stranger = await listening(t, { ...store, ...MINE })
-    const token = await issuer.sign({ exp: Math.floor(Date.now() / 1_000) + 5, scope: 'mcp' })
-    const [ticket, foreign] = [await ticketOf(first, token), await ticketOf(first, token)]
-    t.equal(await statusOf(stranger, foreign), 401)
-    const { tools, closed } = await connect(t, second, ticket)
-    t.ok((await tools()).includes('echo'))
-    t.equal(await closed(), 4401)
-  })
-
-  t.test('a ticket of a caller that a host application identified is good where one does so, until it expires', async t => {
-    const store = await share(t)
-    const expires = Date.now() + 5_000
-    const host = async (): Promise<Node> => {
-      const app = Fastify()
-      t.teardown(async () => await app.close())
-      app.decorateRequest('identity')
-      app.addHook('onRequest', async request => {
-        if (request.headers.authorization !== undefined) request.identity = { principal: 'carol', scopes: new Set(['mcp']), expires }
-      })
-      await app.register(patchbay, { grace: 1_000, tools: true, ...store })
-      return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }) }
+    for (const issued of [anonymous, nameless]) {
+      t.equal(
+        await statusOf(first, issued?.ticket ?? ''),
+        401,
+        'an anonymous caller of another node has no rights where keys are needed'
+      )
     }
-    const [first, second] = [await host(), await host()]
-    const other = await listening(t, { ...store, ...MINE })
-    const [ticket, foreign] = [await ticketOf(first, 'x'), await ticketOf(first, 'x')]
-    t.equal(await statusOf(other, foreign), 401)
-    const { tools, closed } = await connect(t, second, ticket)
-    t.ok((await tools()).includes('calculate'))
-    t.equal(await closed(), 4401)
   })
+
+  t.test(
+    'a socket that was opened with a ticket of an access token ends with the token, at nodes that trust its issuer',
+    async t => {
+      const issuer = await startIssuer(t)
+      const store = await share(t)
+      const [first, second] = await two(t, { ...store, oauth: issuer.options })
+      const stranger = await listening(t, { ...store, ...MINE })
+      const token = await issuer.sign({ exp: Math.floor(Date.now() / 1_000) + 5, scope: 'mcp' })
+      const [ticket, foreign] = [await ticketOf(first, token), await ticketOf(first, token)]
+      t.equal(await statusOf(stranger, foreign), 401)
+      const { tools, closed } = await connect(t, second, ticket)
+      t.ok((await tools()).includes('echo'))
+      t.equal(await closed(), 4401)
+    }
+  )
+
+  t.test(
+    'a ticket of a caller that a host application identified is good where one does so, until it expires',
+    async t => {
+      const store = await share(t)
+      const expires = Date.now() + 5_000
+      const host = async (): Promise<Node> => {
+        const app = Fastify()
+        t.teardown(async () => await app.close())
+        app.decorateRequest('identity')
+        app.addHook('onRequest', async request => {
+          if (request.headers.authorization !== undefined) {
+            request.identity = { principal: 'carol', scopes: new Set(['mcp']), expires }
+          }
+        })
+        await app.register(patchbay, { grace: 1_000, tools: true, ...store })
+        return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }) }
+      }
+      const [first, second] = [await host(), await host()]
+      const other = await listening(t, { ...store, ...MINE })
+      const [ticket, foreign] = [await ticketOf(first, 'x'), await ticketOf(first, 'x')]
+      t.equal(await statusOf(other, foreign), 401)
+      const { tools, closed } = await connect(t, second, ticket)
+      t.ok((await tools()).includes('calculate'))
+      t.equal(await closed(), 4401)
+    }
+  )
 
   t.test('a caller has at most 100 unused tickets at all nodes, and others are not concerned', async t => {
     const [first, second] = await two(t, { ...await share(t), ...MINE })
-    const status = async ({ app }: Node, key: string) => (await app.inject({ method: 'POST', url: '/ticket', headers: bearer(key) })).statusCode
-    const statuses = await Promise.all(Array.from({ length: 110 }, async (_, index) => await status(index % 2 === 0 ? first : second, ADA)))
+    const status = async ({ app }: Node, key: string) =>
+      (await app.inject({ method: 'POST', url: '/ticket', headers: bearer(key) })).statusCode
+    const statuses = await Promise.all(
+      Array.from({ length: 110 }, async (_, index) => await status(index % 2 === 0 ? first : second, ADA))
+    )
     t.equal(statuses.filter(code => code === 200).length, 100)
     t.equal(statuses.filter(code => code === 429).length, 10)
     t.equal(await status(first, BOB), 200)
@@ -149,7 +177,8 @@ onSharedRedis(t, (t, share) => {
     const { app } = await listening(t, { ...options, ...MINE, limits: { ticketLifetime: 1_000 } })
     const link = await redisLink(t, options.redis ?? '')
     t.equal((await app.inject({ method: 'POST', url: '/ticket', headers: bearer(ADA) })).statusCode, 200)
-    const left = async () => (await allKeys(link)).filter(key => key.startsWith(String(options.redisPrefix)) && key.includes('tickets'))
+    const left = async () =>
+      (await allKeys(link)).filter(key => key.startsWith(String(options.redisPrefix)) && key.includes('tickets'))
     t.equal((await left()).length, 3)
     await until(async () => (await left()).length === 0, 'the keys have expired')
   })
@@ -177,7 +206,10 @@ onSharedStores(t, (t, share) => {
     await answerTo(stream, 1)
     first.app.mcp.identities.replaceKeys([listed('ada', ADA)])
     const refused = await post(second, { id: 2, method: 'ping' }, next)
-    t.match([refused.status, await refused.json()], [503, { error: { data: { code: 'PATCHBAY_CREDENTIAL_UNKNOWN_AT_NODE' } } }])
+    t.match(
+      [refused.status, await refused.json()],
+      [503, { error: { data: { code: 'PATCHBAY_CREDENTIAL_UNKNOWN_AT_NODE' } } }]
+    )
     t.equal((await post(second, { id: 3, method: 'ping' })).status, 202)
     t.match(await answerTo(stream, 3), { result: {} })
   })

@@ -3,7 +3,15 @@ import type { SessionRecord } from '../../protocol/store.js'
 import { onRedis } from '../support/environment/on-redis.js'
 import { redisServer, withRedis } from '../support/environment/redis-server.js'
 
-const record: SessionRecord = { revision: undefined, initialized: true, client: undefined, capabilities: {}, logLevel: 'info', subscriptions: [], principal: undefined }
+const record: SessionRecord = {
+  revision: undefined,
+  initialized: true,
+  client: undefined,
+  capabilities: {},
+  logLevel: 'info',
+  subscriptions: [],
+  principal: undefined
+}
 const ROUNDS = 20
 const EVENTS = 30
 

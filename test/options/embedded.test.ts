@@ -11,7 +11,10 @@ t.test('a host application is warned once about each option that has no effect t
   t.teardown(async () => await app.close())
   await app.register(patchbay, { prefix: '/ai', port: 9000, host: '0.0.0.0', allowAnonymous: true })
   await app.ready()
-  t.match(lines.map(line => (JSON.parse(line) as { msg: string }).msg), [/^option port has no effect .*: pass it to app\.listen\(\)$/, /^option host has no effect/])
+  t.match(
+    lines.map(line => (JSON.parse(line) as { msg: string }).msg),
+    [/^option port has no effect .*: pass it to app\.listen\(\)$/, /^option host has no effect/]
+  )
   t.equal(lines.length, 2)
 })
 

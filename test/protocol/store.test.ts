@@ -13,7 +13,11 @@ t.test('values in spaces of their own do not meet others', async t => {
   await theirs.put('space', 'key', 'their')
   await values.put('space', 'key', 'plain')
   await ours.increment('numbers', 'sum', 2)
-  t.strictSame(await Promise.all([ours, theirs, values].map(async all => await all.get('space', 'key'))), ['our', 'their', 'plain'])
+  t.strictSame(await Promise.all([ours, theirs, values].map(async all => await all.get('space', 'key'))), [
+    'our',
+    'their',
+    'plain'
+  ])
   t.strictSame(await ours.list('space'), [{ key: 'key', value: 'our' }])
   t.strictSame(await ours.keys('space', { descending: true, limit: 1 }), ['key'])
   t.equal(await ours.delete('space', 'key'), true)
@@ -26,16 +30,28 @@ t.test('values in spaces of their own do not meet others', async t => {
 
 t.test('no stream is given up below the limits', async t => {
   t.strictSame(surplusStreams([]), [])
-  t.strictSame(surplusStreams(Array.from({ length: STREAM_LIMITS.streams }, (_, index) => reply(String(index + 1)))), [])
+  t.strictSame(
+    surplusStreams(Array.from({ length: STREAM_LIMITS.streams }, (_, index) => reply(String(index + 1)))),
+    []
+  )
   t.strictSame(surplusStreams([reply('a', STREAM_LIMITS.text / 2), reply('b', STREAM_LIMITS.text / 2)]), [])
 })
 
 t.test('no more is given up than has to be, and the oldest first', async t => {
-  t.strictSame(surplusStreams(Array.from({ length: STREAM_LIMITS.streams + 2 }, (_, index) => reply(`f${index}`))), ['f0', 'f1'])
+  t.strictSame(surplusStreams(Array.from({ length: STREAM_LIMITS.streams + 2 }, (_, index) => reply(`f${index}`))), [
+    'f0',
+    'f1'
+  ])
   t.strictSame(surplusStreams([reply('a', 10), reply('b', STREAM_LIMITS.text), reply('c', 10)]), ['a', 'b'])
 })
 
 t.test('fetched replies go first, then others; running ones, the newest and the standalone stream stay', async t => {
-  const all = [reply('0', STREAM_LIMITS.text * 9), reply('unseen', 5, true, false), reply('open', STREAM_LIMITS.text * 2, false), reply('seen', 5), reply('newest', 5)]
+  const all = [
+    reply('0', STREAM_LIMITS.text * 9),
+    reply('unseen', 5, true, false),
+    reply('open', STREAM_LIMITS.text * 2, false),
+    reply('seen', 5),
+    reply('newest', 5)
+  ]
   t.strictSame(surplusStreams(all), ['seen', 'unseen'])
 })

@@ -6,7 +6,10 @@ import { bestTime, timeOf } from '../support/timing.js'
 import { names, pages, read, serving, tree, uriOf, type Listed } from '../support/environment/tree.js'
 
 t.test('files are listed by name, what is in a folder in the place of the folder', async t => {
-  const root = await tree(t, Object.fromEntries(['b', 'a/z', 'a/b/c', 'a-b', 'a.txt', 'B', 'ä', 'c/x', '🙂', '\uffee'].map(name => [name, ''])))
+  const root = await tree(
+    t,
+    Object.fromEntries(['b', 'a/z', 'a/b/c', 'a-b', 'a.txt', 'B', 'ä', 'c/x', '🙂', '\uffee'].map(name => [name, '']))
+  )
   await mkdir(join(root, 'empty/nothing/here'), { recursive: true })
   const { client } = await serving(t, [root])
   // By UTF-16 code units, where an emoji comes before the last characters of the first plane.
@@ -60,25 +63,84 @@ t.test('a page goes on where a file has become a folder, and a folder a file', a
   t.strictSame(all.flat().map(({ name }) => name), ['a', 'b/1', 'c/x'])
 })
 
-const ODD = ['a b', '100%', '%41', '%2e%2e', '%2F', 'a#b', 'a?b', 'a,b', 'a;b=c', 'a&b', 'a+b', '~', '{path}', '[x]', '(y)', 'ä', 'e\u0301', '日本', '🙂', 'new\nline', 'tab\t', 'quo"te', "apo'strophe", 'back\\slash', 'a:b', '...', '.x', ' ', '-rf', '\u202e', '\u0001', '*', '|', '<>', '^', '`', 'x@y', 'C:', '\ufffd', '\ufeff']
+const ODD = [
+  'a b',
+  '100%',
+  '%41',
+  '%2e%2e',
+  '%2F',
+  'a#b',
+  'a?b',
+  'a,b',
+  'a;b=c',
+  'a&b',
+  'a+b',
+  '~',
+  '{path}',
+  '[x]',
+  '(y)',
+  'ä',
+  'e\u0301',
+  '日本',
+  '🙂',
+  'new\nline',
+  'tab\t',
+  'quo"te',
+  "apo'strophe",
+  'back\\slash',
+  'a:b',
+  '...',
+  '.x',
+  ' ',
+  '-rf',
+  '\u202e',
+  '\u0001',
+  '*',
+  '|',
+  '<>',
+  '^',
+  '`',
+  'x@y',
+  'C:',
+  '\ufffd',
+  '\ufeff'
+]
 
-t.test('every name leads from the list to the file', { skip: process.platform === 'win32' && 'Windows allows few of these names' }, async t => {
-  const root = await tree(t, Object.fromEntries(ODD.flatMap(name => [[name, name], [`folder of ${name}/${name}`, name]])))
-  const { client } = await serving(t, [root], { pageSize: 13 })
-  const all = (await pages(client)).flat()
-  t.equal(all.length, 2 * ODD.length)
-  for (const { uri, name } of all) t.match(await read(client, uri), { uri, text: name.split('/').at(-1) }, JSON.stringify(name))
-})
+t.test(
+  'every name leads from the list to the file',
+  { skip: process.platform === 'win32' && 'Windows allows few of these names' },
+  async t => {
+    const root = await tree(
+      t,
+      Object.fromEntries(
+        ODD.flatMap(name => [
+          [name, name],
+          [`folder of ${name}/${name}`, name]
+        ])
+      )
+    )
+    const { client } = await serving(t, [root], { pageSize: 13 })
+    const all = (await pages(client)).flat()
+    t.equal(all.length, 2 * ODD.length)
+    for (const { uri, name } of all) {
+      t.match(await read(client, uri), { uri, text: name.split('/').at(-1) }, JSON.stringify(name))
+    }
+  }
+)
 
-t.test('a name that is not text is left out, with what is below it', { skip: process.platform !== 'linux' && 'only Linux takes any bytes as a name' }, async t => {
-  const root = await tree(t, { good: '', 'odd \ufffd': 'text' })
-  const odd = Buffer.from([0x2f, 0x6f, 0x64, 0x64, 0x20, 0xff])
-  await writeFile(Buffer.concat([Buffer.from(root), odd]), 'bytes')
-  await mkdir(Buffer.concat([Buffer.from(root), odd, odd.subarray(1)]))
-  const { client } = await serving(t, [root])
-  t.strictSame(await names(client), ['good', 'odd \ufffd'])
-  t.match(await read(client, uriOf(root, 'odd \ufffd')), { text: 'text' })
-})
+t.test(
+  'a name that is not text is left out, with what is below it',
+  { skip: process.platform !== 'linux' && 'only Linux takes any bytes as a name' },
+  async t => {
+    const root = await tree(t, { good: '', 'odd \ufffd': 'text' })
+    const odd = Buffer.from([0x2f, 0x6f, 0x64, 0x64, 0x20, 0xff])
+    await writeFile(Buffer.concat([Buffer.from(root), odd]), 'bytes')
+    await mkdir(Buffer.concat([Buffer.from(root), odd, odd.subarray(1)]))
+    const { client } = await serving(t, [root])
+    t.strictSame(await names(client), ['good', 'odd \ufffd'])
+    t.match(await read(client, uriOf(root, 'odd \ufffd')), { text: 'text' })
+  }
+)
 
 t.test('a file whose URI cannot be requested is not listed', async t => {
   const root = await tree(t, { short: '' })
@@ -120,7 +182,10 @@ t.test('the first page of a folder with 20,000 files comes quickly, and so does 
     t.equal(resources.length, 10)
   }))
   const last = await bestTime(1_000, async () => await timeOf(async () => {
-    t.strictSame((await folder?.list(uriOf(root, '29996'), 100, signal))?.map(({ path }) => path), ['29997', '29998', '29999'])
+    t.strictSame(
+      (await folder?.list(uriOf(root, '29996'), 100, signal))?.map(({ path }) => path),
+      ['29997', '29998', '29999']
+    )
   }))
   t.ok(first < 1_000 && last < 1_000, `${first} ms and ${last} ms`)
 })

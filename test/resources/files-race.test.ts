@@ -41,7 +41,11 @@ async function often (once: () => Promise<string>): Promise<Map<string, number>>
 }
 
 async function exposed (t: Test) {
-  const base = await tree(t, { 'root/shared/key.txt': 'INSIDE', 'secrets/key.txt': 'FOREIGN', 'secrets/other.txt': 'FOREIGN' })
+  const base = await tree(t, {
+    'root/shared/key.txt': 'INSIDE',
+    'secrets/key.txt': 'FOREIGN',
+    'secrets/other.txt': 'FOREIGN'
+  })
   const root = join(base, 'root')
   const { client } = await serving(t, [root])
   return { base, root, client, stop: await swapping(t, join(root, 'shared'), join(base, 'secrets')) }
@@ -50,13 +54,25 @@ async function exposed (t: Test) {
 t.test('a folder that becomes a link while a file in it is read gives no foreign byte away', async t => {
   const { root, client, stop } = await exposed(t)
   const uri = uriOf(root, 'shared', 'key.txt')
-  const careless = await often(async () => await readFile(join(root, 'shared', 'key.txt'), 'utf8').catch(() => 'absent'))
+  const careless = await often(
+    async () => await readFile(join(root, 'shared', 'key.txt'), 'utf8').catch(() => 'absent')
+  )
   t.ok(careless.get('FOREIGN'), 'a program that does not look reads it')
-  const outcomes = await often(async () => await read(client, uri).then(({ text }) => String(text), ({ code }: { code: number }) => String(code)))
+  const outcomes = await often(
+    async () =>
+      await read(client, uri).then(
+        ({ text }) => String(text),
+        ({ code }: { code: number }) => String(code)
+      )
+  )
   t.ok(await stop() > 100, 'there was something to be caught by')
   t.comment(Object.fromEntries(outcomes))
   t.ok(outcomes.get('INSIDE'), 'some are read')
-  t.strictSame([...outcomes.keys()].filter(outcome => outcome !== '-32002'), ['INSIDE'], 'the others look as if they were not there')
+  t.strictSame(
+    [...outcomes.keys()].filter(outcome => outcome !== '-32002'),
+    ['INSIDE'],
+    'the others look as if they were not there'
+  )
 })
 
 t.test('a folder that becomes a link while it is listed gives no foreign name away', async t => {

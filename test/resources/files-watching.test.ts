@@ -34,18 +34,26 @@ async function watched (t: Test) {
 }
 
 /** The next notification of the client. Keeps the process awake meanwhile. */
-const updated = async (client: Client): Promise<Json> => await within(60_000, async () => await client.notified(UPDATED))
+const updated = async (client: Client): Promise<Json> =>
+  await within(60_000, async () => await client.notified(UPDATED))
 
 type Next = () => Promise<Json>
 
 /** Resolves when a client that reads the file after each notification has read this. */
-async function untilRead (t: Test, { next, app, uri }: { next: Next, app: Awaited<ReturnType<typeof watched>>['app'], uri: string }, text: string | undefined): Promise<void> {
+async function untilRead (
+  t: Test,
+  { next, app, uri }: { next: Next, app: Awaited<ReturnType<typeof watched>>['app'], uri: string },
+  text: string | undefined
+): Promise<void> {
   const reader = await createClient(app)
   for (;;) {
     const message = await next()
     if (message.method !== UPDATED) continue
     t.match(message.params, { uri })
-    const found = await read(reader, uri).then(contents => contents.text, () => undefined)
+    const found = await read(reader, uri).then(
+      contents => contents.text,
+      () => undefined
+    )
     if (found === text) break
   }
   reader.close()
@@ -65,24 +73,34 @@ async function changes (t: Test, setting: Awaited<ReturnType<typeof watched>>, n
   await untilRead(t, watching, 'made anew')
 }
 
-async function socketTo (t: Test, url: string): Promise<{ socket: WebSocket, send: (message: object) => void, next: Next }> {
+async function socketTo (
+  t: Test,
+  url: string
+): Promise<{ socket: WebSocket, send: (message: object) => void, next: Next }> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   t.teardown(() => socket.terminate())
   const messages: Json[] = []
-  socket.on('message', data => { messages.push(JSON.parse(String(data)) as Json) })
+  socket.on('message', data => {
+    messages.push(JSON.parse(String(data)) as Json)
+  })
   await within(60_000, async signal => await once(socket, 'open', { signal }))
   return {
     socket,
     send: message => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message })),
-    next: async () => await within(60_000, async signal => {
-      while (messages.length === 0) await once(socket, 'message', { signal })
-      return messages.shift() as Json
-    })
+    next: async () =>
+      await within(60_000, async signal => {
+        while (messages.length === 0) await once(socket, 'message', { signal })
+        return messages.shift() as Json
+      })
   }
 }
 
 const linux = { skip: process.platform !== 'linux' && 'folders are watched with inotify of Linux' }
-const listen = (uris: string[]) => ({ id: 1, method: 'subscriptions/listen', params: { notifications: { resourceSubscriptions: uris }, _meta: modernMeta() } })
+const listen = (uris: string[]) => ({
+  id: 1,
+  method: 'subscriptions/listen',
+  params: { notifications: { resourceSubscriptions: uris }, _meta: modernMeta() }
+})
 
 t.test('in process: a change, a replacement, the removal and a new file are notified', linux, async t => {
   const setting = await watched(t)
@@ -98,7 +116,9 @@ t.test('HTTP with a session: the same, until the session ends', linux, async t =
   const setting = await watched(t)
   const session = await openSession(setting.url)
   const stream = await session.listen()
-  t.match(await session.post({ id: 2, method: 'resources/subscribe', params: { uri: setting.uri } }), { body: { result: {} } })
+  t.match(await session.post({ id: 2, method: 'resources/subscribe', params: { uri: setting.uri } }), {
+    body: { result: {} }
+  })
   await changes(t, setting, async () => await stream.message())
   t.equal(setting.watches(), 1)
   await session.end()
@@ -108,10 +128,22 @@ t.test('HTTP with a session: the same, until the session ends', linux, async t =
 
 t.test('HTTP without a handshake: the same, until the stream is dropped', linux, async t => {
   const setting = await watched(t)
-  const headers = { 'content-type': 'application/json', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }
+  const headers = {
+    'content-type': 'application/json',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'subscriptions/listen'
+  }
   const uris = [setting.uri, uriOf(setting.root, 'missing'), uriOf(setting.root, '..', 'outside')]
-  const stream = await openStream(`${setting.url}/mcp`, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', ...listen(uris) }) })
-  t.match(await stream.message(), { params: { notifications: { resourceSubscriptions: [setting.uri] } } }, 'what is not there is not promised')
+  const stream = await openStream(`${setting.url}/mcp`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ jsonrpc: '2.0', ...listen(uris) })
+  })
+  t.match(
+    await stream.message(),
+    { params: { notifications: { resourceSubscriptions: [setting.uri] } } },
+    'what is not there is not promised'
+  )
   await changes(t, setting, async () => await stream.message())
   t.equal(setting.watches(), 1)
   stream.drop()
@@ -121,7 +153,11 @@ t.test('HTTP without a handshake: the same, until the stream is dropped', linux,
 t.test('WebSocket with a handshake: the same, until the socket closes', linux, async t => {
   const setting = await watched(t)
   const { socket, send, next } = await socketTo(t, setting.url)
-  send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } } })
+  send({
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+  })
   t.match(await next(), { id: 1, result: { capabilities: { resources: { subscribe: true } } } })
   send({ id: 2, method: 'resources/subscribe', params: { uri: setting.uri } })
   t.match(await next(), { id: 2, result: {} })
@@ -146,7 +182,12 @@ t.test('a hundred clients of one folder share one watch, and none is left when t
   const { app, uri, root, watches } = await watched(t)
   await writeFile(join(root, 'second'), '')
   const clients = await Promise.all(Array.from({ length: 100 }, async () => await createClient(app)))
-  await Promise.all(clients.map(async (client, count) => await client.request('resources/subscribe', { uri: count % 2 === 0 ? uri : uriOf(root, 'second') })))
+  await Promise.all(
+    clients.map(
+      async (client, count) =>
+        await client.request('resources/subscribe', { uri: count % 2 === 0 ? uri : uriOf(root, 'second') })
+    )
+  )
   t.equal(watches(), 1)
   for (const client of clients.slice(0, 99)) client.close()
   await writeFile(join(root, 'second'), '1')

@@ -13,8 +13,12 @@ t.test('a configuration file is listed and read as plain text, in every revision
   for (const protocolVersion of ['2024-11-05', '2025-11-25']) {
     const { client } = await serving(t, [root], { protocolVersion })
     t.strictSame((await pages(client)).flat(), [{ uri, name: 'nginx/nginx.conf', mimeType: 'text/plain', size: 35 }])
-    t.strictSame(await client.request('resources/read', { uri }), { contents: [{ uri, mimeType: 'text/plain', text: NGINX }] })
-    t.match(await client.request('resources/templates/list'), { resourceTemplates: [{ uriTemplate: `${uriOf(root)}/{+path}` }] })
+    t.strictSame(await client.request('resources/read', { uri }), {
+      contents: [{ uri, mimeType: 'text/plain', text: NGINX }]
+    })
+    t.match(await client.request('resources/templates/list'), {
+      resourceTemplates: [{ uriTemplate: `${uriOf(root)}/{+path}` }]
+    })
   }
 })
 
@@ -22,13 +26,23 @@ t.test('the revision without a handshake reads the same, and has its own code fo
   const root = await tree(t, { 'a.txt': 'text' })
   const app = await build({ roots: [root] })
   t.teardown(async () => await app.close())
-  const ask = async (uri: string) => (await app.inject({
-    method: 'POST',
-    url: '/mcp',
-    headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'resources/read', 'mcp-name': uri, accept: 'application/json, text/event-stream' },
-    payload: { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri, _meta: modernMeta() } }
-  })).json<object>()
-  t.match(await ask(uriOf(root, 'a.txt')), { result: { contents: [{ mimeType: 'text/plain', text: 'text' }], ttlMs: 0, cacheScope: 'private' } })
+  const ask = async (uri: string) =>
+    (
+      await app.inject({
+        method: 'POST',
+        url: '/mcp',
+        headers: {
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'resources/read',
+          'mcp-name': uri,
+          accept: 'application/json, text/event-stream'
+        },
+        payload: { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri, _meta: modernMeta() } }
+      })
+    ).json<object>()
+  t.match(await ask(uriOf(root, 'a.txt')), {
+    result: { contents: [{ mimeType: 'text/plain', text: 'text' }], ttlMs: 0, cacheScope: 'private' }
+  })
   t.match(await ask(uriOf(root, 'b.txt')), { error: { code: -32602 } })
 })
 
@@ -52,7 +66,12 @@ const CONTENTS: Array<[name: string, bytes: string | number[], contents: object]
 ]
 
 t.test('text is text and everything else is bytes, untouched', async t => {
-  const root = await tree(t, Object.fromEntries(CONTENTS.map(([name, bytes]) => [name, typeof bytes === 'string' ? bytes : Uint8Array.from(bytes)])))
+  const root = await tree(
+    t,
+    Object.fromEntries(
+      CONTENTS.map(([name, bytes]) => [name, typeof bytes === 'string' ? bytes : Uint8Array.from(bytes)])
+    )
+  )
   const { client } = await serving(t, [root])
   for (const [name, , contents] of CONTENTS) t.match(await read(client, uriOf(root, name)), contents, name)
 })
@@ -63,45 +82,78 @@ t.test('a file may be as large as limit maxFile, and no larger', async t => {
   t.equal(String((await read(client, uriOf(root, 'fits.bin'))).blob).length, 1_336)
   await appendFile(join(root, 'grows.txt'), 'xx')
   const uri = uriOf(root, 'grows.txt')
-  await t.rejects(read(client, uri), { code: -32603, message: 'The file is larger than 1000 bytes (limit maxFile)', data: { uri } })
+  await t.rejects(read(client, uri), {
+    code: -32603,
+    message: 'The file is larger than 1000 bytes (limit maxFile)',
+    data: { uri }
+  })
 })
 
-t.test('a file that hides its size is read no further than allowed', { skip: process.platform !== 'linux' && 'there is no /proc' }, async t => {
-  const { client } = await serving(t, ['/proc/sys/kernel', '/proc/self'], { limits: { maxFile: 40 } })
-  t.match(await read(client, 'file:///proc/sys/kernel/ostype'), { text: 'Linux\n' }, 'it says that it has no bytes')
-  await t.rejects(read(client, 'file:///proc/self/status'), { message: /larger than 40 bytes/ })
-})
-
-t.test('a file that the server may not read has its own error inside, and is left out', { skip: process.platform === 'win32' && 'Windows has no such permissions' }, async t => {
-  const root = await tree(t, { 'open.txt': 'open', 'closed.txt': 'closed', 'closed/a.txt': 'a' })
-  await symlink('closed', join(root, 'link'))
-  await chmod(root, 0o755)
-  await chmod(join(root, 'closed.txt'), 0)
-  await chmod(join(root, 'closed'), 0)
-  const { client } = await serving(t, [root])
-  const isRoot = process.getuid?.() === 0
-  if (isRoot) process.seteuid?.(65_534)
-  try {
-    t.match(await read(client, uriOf(root, 'open.txt')), { text: 'open' })
-    await t.rejects(read(client, uriOf(root, 'closed.txt')), { code: -32603, message: 'The server is not permitted to read this file' })
-    for (const name of ['closed/a.txt', 'closed/b.txt', 'link/a.txt']) await t.rejects(read(client, uriOf(root, name)), { code: -32002 }, name)
-    t.strictSame(await names(client), ['closed.txt', 'open.txt'])
-  } finally {
-    if (isRoot) process.seteuid?.(0)
-    await chmod(join(root, 'closed'), 0o755)
+t.test(
+  'a file that hides its size is read no further than allowed',
+  { skip: process.platform !== 'linux' && 'there is no /proc' },
+  async t => {
+    const { client } = await serving(t, ['/proc/sys/kernel', '/proc/self'], { limits: { maxFile: 40 } })
+    t.match(await read(client, 'file:///proc/sys/kernel/ostype'), { text: 'Linux\n' }, 'it says that it has no bytes')
+    await t.rejects(read(client, 'file:///proc/self/status'), { message: /larger than 40 bytes/ })
   }
-})
+)
+
+t.test(
+  'a file that the server may not read has its own error inside, and is left out',
+  { skip: process.platform === 'win32' && 'Windows has no such permissions' },
+  async t => {
+    const root = await tree(t, { 'open.txt': 'open', 'closed.txt': 'closed', 'closed/a.txt': 'a' })
+    await symlink('closed', join(root, 'link'))
+    await chmod(root, 0o755)
+    await chmod(join(root, 'closed.txt'), 0)
+    await chmod(join(root, 'closed'), 0)
+    const { client } = await serving(t, [root])
+    const isRoot = process.getuid?.() === 0
+    if (isRoot) process.seteuid?.(65_534)
+    try {
+      t.match(await read(client, uriOf(root, 'open.txt')), { text: 'open' })
+      await t.rejects(read(client, uriOf(root, 'closed.txt')), {
+        code: -32603,
+        message: 'The server is not permitted to read this file'
+      })
+      for (const name of ['closed/a.txt', 'closed/b.txt', 'link/a.txt']) {
+        await t.rejects(read(client, uriOf(root, name)), { code: -32002 }, name)
+      }
+      t.strictSame(await names(client), ['closed.txt', 'open.txt'])
+    } finally {
+      if (isRoot) process.seteuid?.(0)
+      await chmod(join(root, 'closed'), 0o755)
+    }
+  }
+)
 
 t.test('several folders are served, and each file once', async t => {
-  const root = await tree(t, { 'a/1.txt': 'one', 'a/inner/2.txt': 'two', 'a/inner-not/3.txt': 'three', 'b/4.txt': 'four', 'c/5.txt': 'five' })
+  const root = await tree(t, {
+    'a/1.txt': 'one',
+    'a/inner/2.txt': 'two',
+    'a/inner-not/3.txt': 'three',
+    'b/4.txt': 'four',
+    'c/5.txt': 'five'
+  })
   await symlink(join(root, 'c'), join(root, 'a', 'link'))
   await symlink(join(root, 'b'), join(root, 'same'))
   const roots = ['a', 'a/inner', 'b', 'b/', 'same', 'a/link'].map(name => join(root, name))
   const { client, app } = await serving(t, [relative(process.cwd(), roots[0] as string), ...roots])
   t.equal(app.mcp.folders.length, 4, 'the same folder twice is one folder')
-  t.strictSame((await pages(client)).flat().map(({ uri }) => uri).sort(), [
-    uriOf(root, 'a/1.txt'), uriOf(root, 'a/inner-not/3.txt'), uriOf(root, 'a/inner/2.txt'), uriOf(root, 'a/link/5.txt'), uriOf(root, 'b/4.txt')
-  ])
+  t.strictSame(
+    (await pages(client))
+      .flat()
+      .map(({ uri }) => uri)
+      .sort(),
+    [
+      uriOf(root, 'a/1.txt'),
+      uriOf(root, 'a/inner-not/3.txt'),
+      uriOf(root, 'a/inner/2.txt'),
+      uriOf(root, 'a/link/5.txt'),
+      uriOf(root, 'b/4.txt')
+    ]
+  )
   for (const { uri } of (await pages(client)).flat()) t.match(await read(client, uri), { text: /^[a-z]+$/ }, uri)
 })
 
@@ -118,17 +170,29 @@ t.test('a folder may have any name, and be the root of everything', async t => {
 t.test('a root that is not a folder is a mistake at the start that names it', async t => {
   const root = await tree(t, { 'file.txt': '' })
   for (const path of [join(root, 'missing'), join(root, 'file.txt')]) {
-    await t.rejects(build({ http: false, roots: [path] }), { message: new RegExp(`^option roots: ${path} is not a folder`) })
+    await t.rejects(build({ http: false, roots: [path] }), {
+      message: new RegExp(`^option roots: ${path} is not a folder`)
+    })
   }
 })
 
 t.test('paths are suggested as they are typed', async t => {
-  const root = await tree(t, { 'src/app.ts': '', 'src/api/a.ts': '', 'src/b.ts': '', '100% a?.txt': '', 'my file.txt': '', 'äöü.txt': '' })
+  const root = await tree(t, {
+    'src/app.ts': '',
+    'src/api/a.ts': '',
+    'src/b.ts': '',
+    '100% a?.txt': '',
+    'my file.txt': '',
+    'äöü.txt': ''
+  })
   await mkdir(join(root, 'many'))
   for (let count = 0; count < 150; count++) await writeFile(join(root, 'many', `${count}`), '')
   const { client } = await serving(t, [root])
   const complete = async (value: string) => {
-    const { completion } = await client.request('completion/complete', { ref: { type: 'ref/resource', uri: `${uriOf(root)}/{+path}` }, argument: { name: 'path', value } })
+    const { completion } = await client.request('completion/complete', {
+      ref: { type: 'ref/resource', uri: `${uriOf(root)}/{+path}` },
+      argument: { name: 'path', value }
+    })
     return completion as { values: string[], total: number, hasMore: boolean }
   }
   const SUGGESTIONS: Array<[typed: string, values: string[]]> = [
@@ -145,7 +209,11 @@ t.test('paths are suggested as they are typed', async t => {
   ]
   for (const [typed, values] of SUGGESTIONS) t.strictSame((await complete(typed)).values, values, typed)
   t.match(await complete('many/'), { total: 150, hasMore: true, values: { length: 100 } })
-  t.match(await read(client, `${uriOf(root)}/100%25 a%3F.txt`), { text: '' }, 'a suggestion that is put into the template as it is leads to the file')
+  t.match(
+    await read(client, `${uriOf(root)}/100%25 a%3F.txt`),
+    { text: '' },
+    'a suggestion that is put into the template as it is leads to the file'
+  )
 })
 
 t.test('the data folder of the gateway is not served, wherever it lies and whatever leads to it', async t => {
@@ -159,9 +227,17 @@ t.test('the data folder of the gateway is not served, wherever it lies and whate
   t.strictSame((await pages(client)).flat().map(({ name }) => name), ['a.txt'])
   for (const path of ['kept/patchbay.db', 'kept/patchbay.db-wal', 'kept/other.txt', 'link/patchbay.db']) {
     await t.rejects(client.request('resources/read', { uri: uriOf(root, ...path.split('/')) }), { code: -32002 }, path)
-    await t.rejects(client.request('resources/subscribe', { uri: uriOf(root, ...path.split('/')) }), { code: -32002 }, path)
+    await t.rejects(
+      client.request('resources/subscribe', { uri: uriOf(root, ...path.split('/')) }),
+      { code: -32002 },
+      path
+    )
   }
-  const suggested = async (value: string) => await client.request('completion/complete', { ref: { type: 'ref/resource', uri: `${uriOf(root)}/{+path}` }, argument: { name: 'path', value } })
+  const suggested = async (value: string) =>
+    await client.request('completion/complete', {
+      ref: { type: 'ref/resource', uri: `${uriOf(root)}/{+path}` },
+      argument: { name: 'path', value }
+    })
   t.match(await suggested('kept/'), { completion: { values: [], total: 0 } })
   t.match(await suggested('a'), { completion: { values: ['a.txt'] } })
 })

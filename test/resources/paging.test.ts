@@ -33,7 +33,11 @@ class Shelves {
     return resource({
       uri: `${name}:///{book}`,
       name,
-      list: (after, size) => this.books(name).filter(book => after === undefined || uriOf(name, book) > after).slice(0, size).map(book => ({ uri: uriOf(name, book), name: `${book}` })),
+      list: (after, size) =>
+        this.books(name)
+          .filter(book => after === undefined || uriOf(name, book) > after)
+          .slice(0, size)
+          .map(book => ({ uri: uriOf(name, book), name: `${book}` })),
       read: ({ book }) => book
     })
   }
@@ -44,7 +48,10 @@ const uriOf = (name: string, book: number): string => `${name}:///${String(book)
 async function page (speaker: Speaker, cursor?: unknown): Promise<{ uris: string[], nextCursor?: unknown }> {
   const { result } = await speaker.request('resources/list', cursor === undefined ? {} : { cursor })
   const { nextCursor } = result
-  return { uris: (result.resources as Array<{ uri: string }>).map(({ uri }) => uri), ...(nextCursor === undefined ? {} : { nextCursor }) }
+  return {
+    uris: (result.resources as Array<{ uri: string }>).map(({ uri }) => uri),
+    ...(nextCursor === undefined ? {} : { nextCursor })
+  }
 }
 
 /** Every page, with something done after each of them. */
@@ -80,9 +87,15 @@ for (const pageSize of [1, 2, 3, 4, 5, 100]) {
     const app = await library(t, pageSize, shelves)
     for (const [what, a, c, noteCount] of FILLINGS) {
       shelves.fill('a', a).fill('c', c)
-      const notes = await Promise.all(Array.from({ length: noteCount }, async () => await app.mcp.notes.add(undefined, 'a', [])))
+      const notes = await Promise.all(
+        Array.from({ length: noteCount }, async () => await app.mcp.notes.add(undefined, 'a', []))
+      )
       const found = await pages(new Speaker(app))
-      const behind = [...a.map(book => uriOf('a', book)), ...c.map(book => uriOf('c', book)), ...notes.map(({ id }) => `note:///${id}`)]
+      const behind = [
+        ...a.map(book => uriOf('a', book)),
+        ...c.map(book => uriOf('c', book)),
+        ...notes.map(({ id }) => `note:///${id}`)
+      ]
       t.strictSame(found.flat(), [...FIXED, ...behind], what)
       t.ok(found.slice(0, -1).every(({ length }) => length === pageSize), `${what}: no page but the last is short`)
       for (const { id } of notes) await app.mcp.notes.delete(undefined, id)
@@ -106,18 +119,34 @@ t.test('what is neither added nor removed is seen once, whatever else comes and 
     const app = await library(t, pageSize, shelves, { data: await folder(t, {}) })
     for (let count = 0; count < 6; count++) await app.mcp.notes.add(undefined, 'stays or goes', [])
     const found = await pages(new Speaker(app), async number => {
-      shelves.fill('a', [number % 10, 10, 20 + number % 10, 30, 40].filter(book => book !== 20 || number % 2 === 0).sort((one, two) => one - two))
+      shelves.fill(
+        'a',
+        [number % 10, 10, 20 + (number % 10), 30, 40]
+          .filter(book => book !== 20 || number % 2 === 0)
+          .sort((one, two) => one - two)
+      )
       shelves.fill('c', number % 2 === 0 ? [10, 30] : [5, 10, 20, 30])
       if (number === 2) app.mcp.resources.add(resource({ uri: 'fixed://a', name: 'a', read: () => '' }))
       if (number === 3) app.mcp.resources.remove('fixed://x')
       if (number === 4) app.mcp.resources.add(new Shelves().fill('aa', [1]).shelf('aa'))
       await app.mcp.notes.delete(undefined, number % 2 === 0 ? '2' : '5')
       await app.mcp.notes.add(undefined, 'new', [])
-      if (number > 30) for (const { id } of (await app.mcp.notes.newest(undefined, [], 1000)).notes) if (Number(id) > 6) await app.mcp.notes.delete(undefined, id)
+      if (number > 30) {
+        for (const { id } of (await app.mcp.notes.newest(undefined, [], 1000)).notes) {
+          if (Number(id) > 6) await app.mcp.notes.delete(undefined, id)
+        }
+      }
     })
     const seen = found.flat()
     t.equal(new Set(seen).size, seen.length, `pages of ${pageSize}: nothing twice`)
-    const stays = ['fixed://y', 'server://counter', 'server://status', ...[10, 30, 40].map(book => uriOf('a', book)), ...[10, 30].map(book => uriOf('c', book)), ...[1, 3, 4, 6].map(id => `note:///${id}`)]
+    const stays = [
+      'fixed://y',
+      'server://counter',
+      'server://status',
+      ...[10, 30, 40].map(book => uriOf('a', book)),
+      ...[10, 30].map(book => uriOf('c', book)),
+      ...[1, 3, 4, 6].map(id => `note:///${id}`)
+    ]
     t.strictSame(stays.filter(uri => !seen.includes(uri)), [], `pages of ${pageSize}: nothing is missing`)
   }
 })
@@ -135,19 +164,53 @@ t.test('a template that gives more than it was asked for, or waits, harms nothin
     name: 'greedy',
     list: async after => {
       await new Promise(resolve => setImmediate(resolve))
-      return [1, 2, 3, 4, 5].map(book => ({ uri: uriOf('greedy', book), name: `${book}` })).filter(({ uri }) => after === undefined || uri > after)
+      return [1, 2, 3, 4, 5]
+        .map(book => ({ uri: uriOf('greedy', book), name: `${book}` }))
+        .filter(({ uri }) => after === undefined || uri > after)
     },
     read: () => ''
   })
-  const app = await gateway(t, { http: false, tools: false, pageSize: 2, plugins: [async ({ mcp: { resources } }) => resources.add(greedy)] })
-  t.strictSame((await pages(new Speaker(app))), [[uriOf('greedy', 1), uriOf('greedy', 2)], [uriOf('greedy', 3), uriOf('greedy', 4)], [uriOf('greedy', 5)]])
+  const app = await gateway(t, {
+    http: false,
+    tools: false,
+    pageSize: 2,
+    plugins: [async ({ mcp: { resources } }) => resources.add(greedy)]
+  })
+  t.strictSame(await pages(new Speaker(app)), [
+    [uriOf('greedy', 1), uriOf('greedy', 2)],
+    [uriOf('greedy', 3), uriOf('greedy', 4)],
+    [uriOf('greedy', 5)]
+  ])
 })
 
 t.test('a list is cut to the words of the revision', async t => {
-  const wordy = resource({ uri: 'w:///{id}', name: 'w', list: () => [{ uri: 'w:///1', name: 'n', title: 'T', description: 'd', mimeType: 'text/plain', size: 3 }], read: () => '' })
-  const app = await gateway(t, { http: false, tools: false, plugins: [async ({ mcp: { resources } }) => resources.add(wordy)] })
-  const entry = async (version: string): Promise<Json | undefined> => ((await new Speaker(app, { version }).request('resources/list')).result.resources as Json[])[0]
-  for (const version of ERAS) t.strictSame(await entry(version), { uri: 'w:///1', name: 'n', ...(version >= '2025-06-18' ? { title: 'T' } : {}), description: 'd', mimeType: 'text/plain', size: 3 }, version)
+  const wordy = resource({
+    uri: 'w:///{id}',
+    name: 'w',
+    list: () => [{ uri: 'w:///1', name: 'n', title: 'T', description: 'd', mimeType: 'text/plain', size: 3 }],
+    read: () => ''
+  })
+  const app = await gateway(t, {
+    http: false,
+    tools: false,
+    plugins: [async ({ mcp: { resources } }) => resources.add(wordy)]
+  })
+  const entry = async (version: string): Promise<Json | undefined> =>
+    ((await new Speaker(app, { version }).request('resources/list')).result.resources as Json[])[0]
+  for (const version of ERAS) {
+    t.strictSame(
+      await entry(version),
+      {
+        uri: 'w:///1',
+        name: 'n',
+        ...(version >= '2025-06-18' ? { title: 'T' } : {}),
+        description: 'd',
+        mimeType: 'text/plain',
+        size: 3
+      },
+      version
+    )
+  }
 })
 
 t.test('a cursor of another list, or one that was changed, is refused', async t => {
@@ -155,7 +218,18 @@ t.test('a cursor of another list, or one that was changed, is refused', async t 
   const speaker = new Speaker(app)
   const { nextCursor } = await page(speaker)
   const tools = (await speaker.request('tools/list')).result.nextCursor
-  for (const cursor of [tools, `${String(nextCursor)}A`, '', '[]', '["a:///{book}",null]', JSON.stringify([null, 'x'])]) {
-    t.match(await speaker.request('resources/list', { cursor }), { error: { code: -32602, message: /cursor/ } }, String(cursor))
+  for (const cursor of [
+    tools,
+    `${String(nextCursor)}A`,
+    '',
+    '[]',
+    '["a:///{book}",null]',
+    JSON.stringify([null, 'x'])
+  ]) {
+    t.match(
+      await speaker.request('resources/list', { cursor }),
+      { error: { code: -32602, message: /cursor/ } },
+      String(cursor)
+    )
   }
 })

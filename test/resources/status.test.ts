@@ -13,12 +13,17 @@ async function tight (t: Test, options: object = {}): Promise<FastifyInstance> {
   return await gateway(t, { data: await folder(t, {}), maxData: 1, ...options })
 }
 
-const fail = async (speaker: Speaker): Promise<string> => textOf(await speaker.tool('add_note', { content: 'x'.repeat(60_000) }))
+const fail = async (speaker: Speaker): Promise<string> =>
+  textOf(await speaker.tool('add_note', { content: 'x'.repeat(60_000) }))
 const succeed = async (speaker: Speaker): Promise<string> => textOf(await speaker.tool('increment_counter'))
 
 async function status (speaker: Speaker): Promise<{ status: string, uptime: number, reason?: string }> {
   const { result } = await speaker.request('resources/read', { uri: STATUS })
-  return JSON.parse((result.contents as [{ text: string }])[0].text) as { status: string, uptime: number, reason?: string }
+  return JSON.parse((result.contents as [{ text: string }])[0].text) as {
+    status: string
+    uptime: number
+    reason?: string
+  }
 }
 
 const health = async (app: FastifyInstance) => (await app.inject('/health')).json<{ status: string, reason?: string }>()

@@ -15,7 +15,11 @@ t.test('the Host is checked as on every route', async t => {
 
 t.test('where callers authenticate, the scope metrics or admin is needed', async t => {
   const app = await gateway(t, { apiKeys: [...apiKeys, listed('grace', GRACE, ['metrics'])] })
-  t.strictSame(unknownNames(app.mcp, { scopes: {}, toolRates: {}, apiKeys: [listed('grace', GRACE, ['metrics'])] }), [], 'and it is known')
+  t.strictSame(
+    unknownNames(app.mcp, { scopes: {}, toolRates: {}, apiKeys: [listed('grace', GRACE, ['metrics'])] }),
+    [],
+    'and it is known'
+  )
   t.equal((await app.inject('/metrics')).statusCode, 401)
   const refused = await app.inject({ url: '/metrics', headers: bearer(ADA) })
   t.equal(refused.statusCode, 403)
@@ -36,7 +40,10 @@ t.test('they are under the prefix, for GET and HEAD', async t => {
   t.equal((await app.inject('/metrics')).statusCode, 404)
   t.equal((await app.inject('/ai/metrics/')).statusCode, 200)
   t.match(await app.inject({ method: 'HEAD', url: '/ai/metrics' }), { statusCode: 200, body: '' })
-  t.match(await app.inject({ method: 'POST', url: '/ai/metrics' }), { statusCode: 405, headers: { allow: 'GET, HEAD' } })
+  t.match(await app.inject({ method: 'POST', url: '/ai/metrics' }), {
+    statusCode: 405,
+    headers: { allow: 'GET, HEAD' }
+  })
 })
 
 t.test('in a host application they have to be asked for', async t => {

@@ -16,7 +16,11 @@ t.test('a host keeps its own route at a path of ours with a slash at its end', a
   const app = await hostWith(t, host => { host.get('/health/', async () => ({ own: true })) })
   t.strictSame((await app.inject('/health/')).json(), { own: true })
   t.match((await app.inject('/health')).json(), { live: true })
-  t.equal((await app.inject({ method: 'PUT', url: '/health/' })).statusCode, 405, 'methods that neither serves are refused')
+  t.equal(
+    (await app.inject({ method: 'PUT', url: '/health/' })).statusCode,
+    405,
+    'methods that neither serves are refused'
+  )
 })
 
 t.test('a host keeps its own routes of the HTTP methods that we would refuse', async t => {
@@ -38,7 +42,9 @@ t.test('a host that has a route of ours itself does not start', async t => {
 t.test('the OpenAPI document of a host has its own routes only', async t => {
   const documented: string[] = []
   await hostWith(t, host => {
-    host.addHook('onRoute', ({ method, url, schema }) => { if (Reflect.get(schema ?? {}, 'hide') !== true) documented.push(`${String(method)} ${url}`) })
+    host.addHook('onRoute', ({ method, url, schema }) => {
+      if (Reflect.get(schema ?? {}, 'hide') !== true) documented.push(`${String(method)} ${url}`)
+    })
     host.get('/own', { exposeHeadRoute: false }, async () => ({}))
   })
   t.strictSame(documented, ['GET /own'])

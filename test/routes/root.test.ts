@@ -24,6 +24,13 @@ t.test('other clients at / get an error that names the console', async t => {
 })
 
 t.test('a route of a plugin at / stays the plugin\'s', async t => {
-  const app = await gateway(t, { console: true, plugins: [async (app: { get: (url: string, handler: () => Promise<string>) => unknown }) => { app.get('/', async () => 'mine') }] })
+  const app = await gateway(t, {
+    console: true,
+    plugins: [
+      async (app: { get: (url: string, handler: () => Promise<string>) => unknown }) => {
+        app.get('/', async () => 'mine')
+      }
+    ]
+  })
   t.equal((await app.inject({ url: '/', headers: HTML })).body, 'mine')
 })

@@ -10,7 +10,19 @@ import { gateway, listening } from '../support/gateway.js'
 import { openSession } from '../support/http-session.js'
 import { openStream } from '../support/event-reader.js'
 
-const PATHS = ['/mcp', '/mcp/sse', '/sse', '/message', '/health', '/ticket', `/mcp/${VIEW}`, `/mcp/sse/${VIEW}`, `/sse/${VIEW}`, `/message/${VIEW}`, '/mcp/unknown']
+const PATHS = [
+  '/mcp',
+  '/mcp/sse',
+  '/sse',
+  '/message',
+  '/health',
+  '/ticket',
+  `/mcp/${VIEW}`,
+  `/mcp/sse/${VIEW}`,
+  `/sse/${VIEW}`,
+  `/message/${VIEW}`,
+  '/mcp/unknown'
+]
 const EVIL = { host: 'evil.example' }
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
 const guarded = { apiKeys } satisfies Partial<Options>
@@ -19,7 +31,11 @@ const guarded = { apiKeys } satisfies Partial<Options>
 const servers = {
   'a gateway of its own': { prefix: '', start: async (t: Test) => await gateway(t, guarded) },
   'a host application': { prefix: '/ai', start: async (t: Test) => await host(t, undefined, guarded) },
-  'a host application whose router ignores the slash': { prefix: '/ai', start: async (t: Test) => await host(t, undefined, guarded, { routerOptions: { ignoreTrailingSlash: true } } satisfies FastifyServerOptions) }
+  'a host application whose router ignores the slash': {
+    prefix: '/ai',
+    start: async (t: Test) =>
+      await host(t, undefined, guarded, { routerOptions: { ignoreTrailingSlash: true } } satisfies FastifyServerOptions)
+  }
 }
 
 for (const [name, { prefix, start }] of Object.entries(servers)) {
@@ -30,10 +46,17 @@ for (const [name, { prefix, start }] of Object.entries(servers)) {
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
         for (const headers of [{}, { 'x-api-key': 'wrong' }, { 'x-api-key': ADA, accept: 'text/html' }, EVIL]) {
           const ask = async (url: string) => {
-            const { statusCode, headers: { allow, location, 'www-authenticate': challenge } } = await app.inject({ method, url, headers, ...(method === 'POST' ? { payload: PING } : {}) })
+            const {
+              statusCode,
+              headers: { allow, location, 'www-authenticate': challenge }
+            } = await app.inject({ method, url, headers, ...(method === 'POST' ? { payload: PING } : {}) })
             return { statusCode, allow, location, challenge }
           }
-          t.strictSame(await ask(`${prefix}${path}/`), await ask(`${prefix}${path}`), `${method} ${path} ${JSON.stringify(headers)}`)
+          t.strictSame(
+            await ask(`${prefix}${path}/`),
+            await ask(`${prefix}${path}`),
+            `${method} ${path} ${JSON.stringify(headers)}`
+          )
         }
       }
     }
@@ -52,7 +75,12 @@ t.test('every route of ours is there with a slash, under the same methods', asyn
 t.test('a client whose URL ends with a slash has all of a session: calls, a stream, its end', async t => {
   const { url } = await listening(t)
   const session = await openSession(`${url}`)
-  const post = await fetch(`${url}/mcp/`, { method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...session.headers }, body: JSON.stringify(PING), redirect: 'error' })
+  const post = await fetch(`${url}/mcp/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...session.headers },
+    body: JSON.stringify(PING),
+    redirect: 'error'
+  })
   t.match(await post.json(), { id: 1, result: {} })
   const stream = await openStream(`${url}/mcp/`, { headers: session.headers, redirect: 'error' })
   t.equal(stream.response.status, 200)
@@ -65,7 +93,11 @@ t.test('HTTP+SSE under a slash names the address to post to', async t => {
   const stream = await openStream(`${url}/sse/`)
   const { data = '' } = await stream.event() ?? {}
   t.match(data, /^\/message\?sessionId=/)
-  const accepted = await fetch(url + data.replace('/message', '/message/'), { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(PING) })
+  const accepted = await fetch(url + data.replace('/message', '/message/'), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(PING)
+  })
   t.equal(accepted.status, 202)
   t.match(await stream.message(), { id: 1, result: {} })
   stream.drop()

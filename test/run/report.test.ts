@@ -5,7 +5,13 @@ import t, { type Test } from 'tap'
 import { folder } from '../support/process.js'
 import { until } from '../support/wait.js'
 
-interface Report { parser: () => NodeJS.WritableStream, end: (codes: unknown[]) => boolean, printTimes: () => void, printLeftOut: (files: string[]) => void, printTotals: () => void }
+interface Report {
+  parser: () => NodeJS.WritableStream
+  end: (codes: unknown[]) => boolean
+  printTimes: () => void
+  printLeftOut: (files: string[]) => void
+  printTotals: () => void
+}
 
 const MODULE = new URL('../../../test/run/report.mjs', import.meta.url).href
 const { Report } = await import(MODULE) as { Report: new (path: string, out: object) => Report }
@@ -28,7 +34,12 @@ not ok 1 - a ticket
 async function reporting (t: Test, isTTY: boolean) {
   let tick = (): void => {}
   let every = 0
-  const intercepted = t.intercept(globalThis, 'setInterval', { value: (run: () => void, ms: number) => { [tick, every] = [run, ms]; return { unref: () => {} } } })
+  const intercepted = t.intercept(globalThis, 'setInterval', {
+    value: (run: () => void, ms: number) => {
+      [tick, every] = [run, ms]
+      return { unref: () => {} }
+    }
+  })
   const out = { isTTY, printed: '', write (text: string) { this.printed += text } }
   // A socket's path has a hundred characters at most.
   const path = join(await folder(t, {}), 'progress')
@@ -44,7 +55,11 @@ async function reporting (t: Test, isTTY: boolean) {
 t.test('on a terminal one line says how far the run is, and is replaced each second', async t => {
   const { report, out, every, tell, tick } = await reporting(t, true)
   t.equal(every, 1_000)
-  tell({ files: ['test/a.test.ts', 'test/b.test.ts'] }, { begun: 'first', file: 'test/a.test.ts' }, { ended: 'first', file: 'test/a.test.ts', ms: 1, cpu: 1, isLast: true })
+  tell(
+    { files: ['test/a.test.ts', 'test/b.test.ts'] },
+    { begun: 'first', file: 'test/a.test.ts' },
+    { ended: 'first', file: 'test/a.test.ts', ms: 1, cpu: 1, isLast: true }
+  )
   report.parser().write('TAP version 14\nok 1 - first\n1..1\n')
   await until(() => { tick(); return out.printed.includes('1 of 2 files') })
   t.equal(out.printed.split('\r\x1b[K').at(-1), '… 0 s: 1 of 2 files, 1 passed, 0 failed')
@@ -63,9 +78,16 @@ t.test('a failing test is printed when it fails, with the command that runs it a
   tell({ files: ['test/access/a.test.ts'] }, { begun: 'a ticket', file: 'test/access/a.test.ts' })
   await until(() => { tick(); return out.printed.includes('of 1 files') })
   report.parser().write(FAILING)
-  t.match(out.printed, /✖ a ticket > and no more\n {4}test\/a\.test\.ts:7:5\n {4}-200\n {4}\+401\n\n {4}run it alone: npm test -- access\/a\.test\.ts\n/)
+  t.match(
+    out.printed,
+    /✖ a ticket > and no more\n {4}test\/a\.test\.ts:7:5\n {4}-200\n {4}\+401\n\n {4}run it alone: npm test -- access\/a\.test\.ts\n/
+  )
   report.printTotals()
-  t.match(out.printed, /\n✖ a ticket > and no more \(npm test -- access\/a\.test\.ts\)\n(✖ .*\n)*The tests took/, 'again at the end')
+  t.match(
+    out.printed,
+    /\n✖ a ticket > and no more \(npm test -- access\/a\.test\.ts\)\n(✖ .*\n)*The tests took/,
+    'again at the end'
+  )
 })
 
 t.test('the end has what was left out, the time, and what passed and failed', async t => {
@@ -86,18 +108,28 @@ t.test('a run fails where no test ran, where one failed, and where a process of 
   const none = await reporting(t, false)
   t.equal(none.report.end([0]), false)
   t.match(none.out.printed, /No tests ran/)
-  for (const [tap, codes] of [['TAP version 14\nok 1 - one\n1..1\n', [0, 'SIGKILL']], ['TAP version 14\nnot ok 1 - one\n1..1\n', [0, 0]]] as const) {
+  for (const [tap, codes] of [
+    ['TAP version 14\nok 1 - one\n1..1\n', [0, 'SIGKILL']],
+    ['TAP version 14\nnot ok 1 - one\n1..1\n', [0, 0]]
+  ] as const) {
     const { report, out } = await reporting(t, false)
     report.parser().write(tap)
     t.equal(report.end([...codes]), false)
-    t.match(out.printed, tap.includes('not ok') ? /✖ one/ : /No test failed, but a process of the tests ended with SIGKILL/)
+    t.match(
+      out.printed,
+      tap.includes('not ok') ? /✖ one/ : /No test failed, but a process of the tests ended with SIGKILL/
+    )
   }
 })
 
 t.test('the times are those of the files, the most of the processor first', async t => {
   const { report, out, tell, tick } = await reporting(t, false)
   tell({ files: ['test/a.test.ts', 'test/b.test.ts'] })
-  for (const [file, cpu] of [['test/a.test.ts', 100], ['test/b.test.ts', 120], ['test/a.test.ts', 100]] as const) tell({ ended: 'x', file, ms: 1_000, cpu, isLast: file === 'test/b.test.ts' })
+  for (const [file, cpu] of [
+    ['test/a.test.ts', 100],
+    ['test/b.test.ts', 120],
+    ['test/a.test.ts', 100]
+  ] as const) { tell({ ended: 'x', file, ms: 1_000, cpu, isLast: file === 'test/b.test.ts' }) }
   tell({ ended: 'y', file: 'test/a.test.ts', ms: 0, cpu: 0, isLast: true })
   await until(() => { tick(); return out.printed.includes('2 of 2') })
   out.printed = ''

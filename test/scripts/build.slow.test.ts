@@ -26,8 +26,15 @@ const BUNDLER = `
 
 /** A checkout whose compiler and bundler take no time. */
 async function checkout (t: Test) {
-  const root = await folder(t, { 'app.ts': '1', 'package.json': '{"type":"module"}', 'package-lock.json': '1', log: '' })
-  for (const name of ['tools', 'docs', 'test/docs', 'node_modules/typescript7/bin']) mkdirSync(join(root, name), { recursive: true })
+  const root = await folder(t, {
+    'app.ts': '1',
+    'package.json': '{"type":"module"}',
+    'package-lock.json': '1',
+    log: ''
+  })
+  for (const name of ['tools', 'docs', 'test/docs', 'node_modules/typescript7/bin']) {
+    mkdirSync(join(root, name), { recursive: true })
+  }
   cpSync(fileURLToPath(new URL('scripts', ROOT)), join(root, 'scripts'), { recursive: true })
   const write = (file: string, text: string): void => writeFileSync(join(root, file), text)
   write('scripts/bundle.mjs', BUNDLER)
@@ -35,7 +42,8 @@ async function checkout (t: Test) {
   write('node_modules/typescript7/bin/tsc', COMPILER)
   write('node_modules/typescript7/package.json', '{"type":"module"}')
   write('node_modules/.package-lock.json', '1')
-  const run = async (...flags: string[]): Promise<Ended> => await new Launched(spawn(process.execPath, [join(root, 'scripts/build.mjs'), ...flags])).exit()
+  const run = async (...flags: string[]): Promise<Ended> =>
+    await new Launched(spawn(process.execPath, [join(root, 'scripts/build.mjs'), ...flags])).exit()
   /** How many builds were made. */
   const built = (): number => readFileSync(join(root, 'log'), 'utf8').split('\n').length - 1
   /** Starts as `npm start` does, and tells whether that built. */
@@ -60,25 +68,36 @@ t.test('a fresh checkout is built once; a build that is asked for is always made
   t.notOk(await builds())
 })
 
-t.test('what a build reads makes another one necessary when it changes, and what it does not read does not', async t => {
-  const { builds, write, remove } = await checkout(t)
-  await builds()
-  const read = ['app.ts', 'tools/hello.ts', 'test/docs/page.test.ts', 'package-lock.json', 'node_modules/.package-lock.json', 'scripts/bundle/stand-ins.mjs', 'tsconfig.json']
-  for (const file of read) {
-    write(file, '2')
-    t.ok(await builds(), file)
+t.test(
+  'what a build reads makes another one necessary when it changes, and what it does not read does not',
+  async t => {
+    const { builds, write, remove } = await checkout(t)
+    await builds()
+    const read = [
+      'app.ts',
+      'tools/hello.ts',
+      'test/docs/page.test.ts',
+      'package-lock.json',
+      'node_modules/.package-lock.json',
+      'scripts/bundle/stand-ins.mjs',
+      'tsconfig.json'
+    ]
+    for (const file of read) {
+      write(file, '2')
+      t.ok(await builds(), file)
+    }
+    for (const file of ['docs/page.json', 'README.md', 'dist/app.js']) {
+      write(file, '2')
+      t.notOk(await builds(), file)
+    }
+    remove('tools/hello.ts')
+    t.ok(await builds(), 'a source was deleted')
+    for (const file of ['dist', 'build', 'dist/late-2.js', 'dist/types', 'dist/prebuilds']) {
+      remove(file)
+      t.ok(await builds(), `${file} was deleted`)
+    }
   }
-  for (const file of ['docs/page.json', 'README.md', 'dist/app.js']) {
-    write(file, '2')
-    t.notOk(await builds(), file)
-  }
-  remove('tools/hello.ts')
-  t.ok(await builds(), 'a source was deleted')
-  for (const file of ['dist', 'build', 'dist/late-2.js', 'dist/types', 'dist/prebuilds']) {
-    remove(file)
-    t.ok(await builds(), `${file} was deleted`)
-  }
-})
+)
 
 t.test('after a build that failed the next start builds, even of the sources that were built before', async t => {
   const { run, builds, write, remove } = await checkout(t)
@@ -137,7 +156,9 @@ t.test('the compiler forgets what it compiled when a file of that is gone, and s
   }
   mkdirSync(join(root, 'build/tools'), { recursive: true })
   write('tools/a.ts', '')
-  for (const name of ['app', 'tools/a']) for (const ending of ['.js', '.js.map', '.d.ts']) write(`build/${name}${ending}`, '')
+  for (const name of ['app', 'tools/a']) {
+    for (const ending of ['.js', '.js.map', '.d.ts']) write(`build/${name}${ending}`, '')
+  }
   t.ok(await remembers())
   remove('build/tools/a.js')
   t.notOk(await remembers(), 'it was deleted by hand')

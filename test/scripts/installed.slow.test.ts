@@ -11,7 +11,9 @@ import { manifest, packedFiles, ROOT } from './packed.js'
 async function installation (t: Test): Promise<string> {
   const path = await folder(t, {})
   for (const { path: file } of packedFiles()) await copyInto(join(path, 'node_modules/mcp-patchbay', file), file)
-  for (const name of Object.keys(manifest.dependencies)) await cp(new URL(`node_modules/${name}`, ROOT), join(path, 'node_modules', name), { recursive: true })
+  for (const name of Object.keys(manifest.dependencies)) {
+    await cp(new URL(`node_modules/${name}`, ROOT), join(path, 'node_modules', name), { recursive: true })
+  }
   return path
 }
 
@@ -22,7 +24,12 @@ async function copyInto (target: string, file: string): Promise<void> {
 
 function start (t: Test, path: string, args: string[], env: Record<string, string> = {}): Launched {
   const command = join(path, 'node_modules/mcp-patchbay/dist/cli.js')
-  const launched = new Launched(spawn(process.execPath, [command, ...args], { cwd: path, env: { PATH: process.env['PATH'], XDG_DATA_HOME: path, PATCHBAY_LIMITS: 'maxEventLoopDelay=60000', ...env } }))
+  const launched = new Launched(
+    spawn(process.execPath, [command, ...args], {
+      cwd: path,
+      env: { PATH: process.env['PATH'], XDG_DATA_HOME: path, PATCHBAY_LIMITS: 'maxEventLoopDelay=60000', ...env }
+    })
+  )
   t.teardown(async () => { launched.kill('SIGKILL'); await launched.ended })
   return launched
 }
@@ -44,11 +51,27 @@ t.test('the packed files work with their dependencies only: stdio, HTTP, disk, R
   const first = start(t, path, ['--stdio', '--port', '0', '--plugin', 'plugin.ts'], { PATCHBAY_REDIS: redis.url })
   const url = await first.url()
 
-  first.send(initialize, toolCall(1, 'twice', { n: 4 }), toolCall(2, 'twice', { n: 'four' }), toolCall(3, 'add_note', { content: 'kept for long' }))
+  first.send(
+    initialize,
+    toolCall(1, 'twice', { n: 4 }),
+    toolCall(2, 'twice', { n: 'four' }),
+    toolCall(3, 'add_note', { content: 'kept for long' })
+  )
   t.match(await first.next(), { id: 'hello' })
-  const answers = [await first.next(), await first.next(), await first.next()].sort((a, b) => Number(a['id']) - Number(b['id']))
-  t.match(answers, [{ id: 1, result: { content: [{ text: '8' }] } }, { id: 2, result: { content: [{ text: /n must be number/ }] } }, { id: 3, result: { isError: false } }])
-  t.equal(await (await fetch(`${url}/twice`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"n":21}' })).text(), '42')
+  const answers = [await first.next(), await first.next(), await first.next()].sort(
+    (a, b) => Number(a['id']) - Number(b['id'])
+  )
+  t.match(answers, [
+    { id: 1, result: { content: [{ text: '8' }] } },
+    { id: 2, result: { content: [{ text: /n must be number/ }] } },
+    { id: 3, result: { isError: false } }
+  ])
+  t.equal(
+    await (
+      await fetch(`${url}/twice`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"n":21}' })
+    ).text(),
+    '42'
+  )
   t.match(await (await fetch(`${url}/health`)).json(), { status: 'healthy' }, 'Redis is there')
   first.end()
   t.equal((await first.exit()).code, 0)
@@ -60,7 +83,10 @@ t.test('the packed files work with their dependencies only: stdio, HTTP, disk, R
   second.end()
   t.equal((await second.exit()).code, 0)
 
-  const onDisk = [[toolCall(1, 'add_note', { content: 'kept on disk' }), '"isError":false'], [toolCall(1, 'get_notes', {}), 'kept on disk']] as const
+  const onDisk = [
+    [toolCall(1, 'add_note', { content: 'kept on disk' }), '"isError":false'],
+    [toolCall(1, 'get_notes', {}), 'kept on disk']
+  ] as const
   for (const [call, expected] of onDisk) {
     const launched = start(t, path, ['--stdio'])
     launched.send(initialize, call)

@@ -8,7 +8,11 @@ interface Packed { path: string, mode: number, size: number }
 
 /** The files that `npm pack` puts into the package. */
 export function packedFiles (): Packed[] {
-  const report = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 25 })
+  const report = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 25
+  })
   return (JSON.parse(report) as Array<{ files: Packed[] }>)[0]?.files ?? []
 }
 

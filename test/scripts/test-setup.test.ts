@@ -22,24 +22,51 @@ esac
 async function prepare (t: Test, programs: Record<string, string>, env: Record<string, string> = {}) {
   const path = await folder(t, programs)
   for (const name of Object.keys(programs)) chmodSync(join(path, name), 0o755)
-  const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT], { env: { PATH: path, ...env }, encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT], {
+    env: { PATH: path, ...env },
+    encoding: 'utf8'
+  })
   const calls = join(path, 'calls')
   return { status, stdout, stderr, calls: existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [] }
 }
 
 t.test('what the tests need is installed', { skip: process.platform !== 'linux' && 'apt-get is for Linux' }, async t => {
   t.test('nothing happens when all of it is there', async t => {
-    t.strictSame(await prepare(t, { Xvfb: '', xsel: '', 'redis-server': '', nginx: '', chromium: '', promtool: '', 'apt-get': APT, sudo: SUDO }), { status: 0, stdout: '', stderr: '', calls: [] })
+    t.strictSame(
+      await prepare(t, {
+        Xvfb: '',
+        xsel: '',
+        'redis-server': '',
+        nginx: '',
+        chromium: '',
+        promtool: '',
+        'apt-get': APT,
+        sudo: SUDO
+      }),
+      { status: 0, stdout: '', stderr: '', calls: [] }
+    )
   })
 
   t.test('what is missing is installed, after the list of packages was fetched if it takes that', async t => {
-    const { status, stderr, calls } = await prepare(t, { xsel: '', 'redis-server': '', nginx: '', chromium: '', promtool: '', 'apt-get': APT, sudo: SUDO })
+    const { status, stderr, calls } = await prepare(t, {
+      xsel: '',
+      'redis-server': '',
+      nginx: '',
+      chromium: '',
+      promtool: '',
+      'apt-get': APT,
+      sudo: SUDO
+    })
     t.match(calls, [/install -y --no-install-recommends xvfb$/, /update$/, /install -y --no-install-recommends xvfb$/])
     t.strictSame([status, stderr], [0, 'The tests need xvfb: installing with apt-get.\n'])
   })
 
   t.test('nothing is installed with TEST_INSTALL=no, and what is missing is named', async t => {
-    const { status, stderr, calls } = await prepare(t, { xsel: '', 'redis-server': '', nginx: '', chromium: '', promtool: '', 'apt-get': APT, sudo: SUDO }, { TEST_INSTALL: 'no' })
+    const { status, stderr, calls } = await prepare(
+      t,
+      { xsel: '', 'redis-server': '', nginx: '', chromium: '', promtool: '', 'apt-get': APT, sudo: SUDO },
+      { TEST_INSTALL: 'no' }
+    )
     t.strictSame([status, calls], [0, []])
     t.match(stderr, /Xvfb could not be installed: TEST_INSTALL is "no"[^]*SKIPPED[^]*sudo apt-get install xvfb/)
   })
@@ -47,7 +74,10 @@ t.test('what the tests need is installed', { skip: process.platform !== 'linux' 
   t.test('what cannot be had is told, with the reason and what to do', async t => {
     const none = await prepare(t, {})
     t.equal(none.status, 0)
-    t.match(none.stderr, /Xvfb and xsel and redis-server and nginx and chromium and promtool could not be installed: this takes apt-get[^]*SKIPPED[^]*sudo apt-get install xvfb xsel redis-server nginx chromium prometheus/)
+    t.match(
+      none.stderr,
+      /Xvfb and xsel and redis-server and nginx and chromium and promtool could not be installed: this takes apt-get[^]*SKIPPED[^]*sudo apt-get install xvfb xsel redis-server nginx chromium prometheus/
+    )
     const broken = await prepare(t, { 'apt-get': '#!/bin/sh\necho "E: no network" >&2\nexit 100\n', sudo: SUDO })
     t.match(broken.stderr, /could not be installed: .*apt-get .*update failed\nE: no network[^]*SKIPPED/)
   })

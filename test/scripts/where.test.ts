@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
 const RUNNER = fileURLToPath(new URL('../../../test/run.mjs', import.meta.url))
-const where = (file: string): string[] => execFileSync(process.execPath, [RUNNER, '--where', file], { encoding: 'utf8' }).trim().split('\n')
+const where = (file: string): string[] =>
+  execFileSync(process.execPath, [RUNNER, '--where', file], { encoding: 'utf8' }).trim().split('\n')
 
 t.test('--where lists the tests that import a file directly first', async t => {
   t.match(where('lib/network.ts'), [/^lib\/network\.ts is tested, by import/, /^ +test\/lib\/network\.test\.ts$/])

@@ -30,7 +30,12 @@ export class Connection {
 
   /** Sends a request and resolves with the whole answer. */
   async request (method: string, params?: Json): Promise<Json> {
-    return await this.sendRequest({ jsonrpc: '2.0', id: ++this.#lastId, method, ...(params === undefined ? {} : { params }) })
+    return await this.sendRequest({
+      jsonrpc: '2.0',
+      id: ++this.#lastId,
+      method,
+      ...(params === undefined ? {} : { params })
+    })
   }
 
   /** Sends a request as it is and resolves with the whole answer. */
@@ -84,7 +89,8 @@ export class Connection {
     this.questions.push(question)
     const { id, method, params = {} } = question
     const reply = this.#replies[String(method)]
-    const outcome = reply === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result: reply(params as Json) }
+    const outcome =
+      reply === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result: reply(params as Json) }
     await this.#line.write(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
   }
 }

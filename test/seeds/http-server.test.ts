@@ -8,10 +8,18 @@ import { connect, serve, TRANSPORTS } from './transports.js'
 
 const INITIALIZE: Example = {
   title: 'initialize',
-  send: request(1, 'initialize', { protocolVersion: '2024-11-05', capabilities: { tools: {}, resources: {} }, clientInfo: { name: 'my-client', version: '1.0.0' } }),
+  send: request(1, 'initialize', {
+    protocolVersion: '2024-11-05',
+    capabilities: { tools: {}, resources: {} },
+    clientInfo: { name: 'my-client', version: '1.0.0' }
+  }),
   back: result(1, {
     protocolVersion: '2024-11-05',
-    capabilities: { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, prompts: { listChanged: true } },
+    capabilities: {
+      tools: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      prompts: { listChanged: true }
+    },
     serverInfo: { name: /./, version: /^\d+\.\d+\.\d+/ }
   })
 }
@@ -81,13 +89,37 @@ const EXAMPLES: Example[] = [
 ]
 
 const ERRORS: Example[] = [
-  { title: 'method not found', send: request(1, 'method/name'), back: { jsonrpc: '2.0', id: 1, error: { code: -32601, message: /^Method not found/ } } },
-  { title: 'invalid params', send: request(2, 'resources/read'), back: { id: 2, error: { code: -32602, message: /^Invalid params/ } } },
-  { title: 'missing argument', send: request(3, 'tools/call', { name: 'calculate', arguments: { operation: 'add', a: 5 } }), back: { id: 3, error: { code: -32602, message: /^Invalid params/ } } },
-  { title: 'unknown tool', send: request(4, 'tools/call', { name: 'nope', arguments: {} }), back: { id: 4, error: { code: -32602, message: /Unknown tool: nope/ } } },
+  {
+    title: 'method not found',
+    send: request(1, 'method/name'),
+    back: { jsonrpc: '2.0', id: 1, error: { code: -32601, message: /^Method not found/ } }
+  },
+  {
+    title: 'invalid params',
+    send: request(2, 'resources/read'),
+    back: { id: 2, error: { code: -32602, message: /^Invalid params/ } }
+  },
+  {
+    title: 'missing argument',
+    send: request(3, 'tools/call', { name: 'calculate', arguments: { operation: 'add', a: 5 } }),
+    back: { id: 3, error: { code: -32602, message: /^Invalid params/ } }
+  },
+  {
+    title: 'unknown tool',
+    send: request(4, 'tools/call', { name: 'nope', arguments: {} }),
+    back: { id: 4, error: { code: -32602, message: /Unknown tool: nope/ } }
+  },
   // Printed as -32602, which the specification has from 2026-07-28 on; this client speaks 2024-11-05.
-  { title: 'unknown resource', send: request(5, 'resources/read', { uri: 'server://nope' }), back: { id: 5, error: { code: -32002, message: 'Resource not found: server://nope' } } },
-  { title: 'invalid request', send: { jsonrpc: '2.0', id: 6 }, back: { id: 6, error: { code: -32600, message: /^Invalid Request/ } } }
+  {
+    title: 'unknown resource',
+    send: request(5, 'resources/read', { uri: 'server://nope' }),
+    back: { id: 5, error: { code: -32002, message: 'Resource not found: server://nope' } }
+  },
+  {
+    title: 'invalid request',
+    send: { jsonrpc: '2.0', id: 6 },
+    back: { id: 6, error: { code: -32600, message: /^Invalid Request/ } }
+  }
 ]
 
 /** The tables of the built-in tools: parameter, type, whether it is required. */
@@ -107,29 +139,56 @@ t.test('the HTTP server of the documents', async t => {
   for (const transport of TRANSPORTS) {
     t.test(`over ${transport}`, async t => {
       const client = await connect(t, transport, served)
-      const call = async (name: string, args: Json = {}, more: Json = {}) => (await client.request('tools/call', { name, arguments: args, ...more })).result as Json
+      const call = async (name: string, args: Json = {}, more: Json = {}) =>
+        (await client.request('tools/call', { name, arguments: args, ...more })).result as Json
 
       t.test('every example', async t => {
         await replay(t, client, [INITIALIZE, INITIALIZED, ...EXAMPLES, ...ERRORS])
-        t.match(await client.sendText('{"jsonrpc":'), { jsonrpc: '2.0', id: null, error: { code: -32700, message: /^Parse error/ } }, 'parse error')
+        t.match(
+          await client.sendText('{"jsonrpc":'),
+          { jsonrpc: '2.0', id: null, error: { code: -32700, message: /^Parse error/ } },
+          'parse error'
+        )
         t.strictSame(client.answers, [], 'nothing else is answered')
       })
 
       t.test('every built-in tool takes the parameters of its table', async t => {
         const { result: { tools } } = await client.request('tools/list') as { result: { tools: Json[] } }
         for (const [name, parameters] of Object.entries(PARAMETERS)) {
-          includes(t, tools, [{ name, inputSchema: { properties: Object.fromEntries(parameters.map(([parameter, type]) => [parameter, { type }])) } }], 'parameters')
-          const { required = [] } = (tools.find(tool => tool.name === name)?.inputSchema ?? {}) as { required?: string[] }
-          t.strictSame(required, parameters.filter(([, , required]) => required).map(([parameter]) => parameter), `${name} requires what is said`)
+          includes(
+            t,
+            tools,
+            [
+              {
+                name,
+                inputSchema: {
+                  properties: Object.fromEntries(parameters.map(([parameter, type]) => [parameter, { type }]))
+                }
+              }
+            ],
+            'parameters'
+          )
+          const { required = [] } = (tools.find(tool => tool.name === name)?.inputSchema ?? {}) as {
+            required?: string[]
+          }
+          t.strictSame(
+            required,
+            parameters.filter(([, , required]) => required).map(([parameter]) => parameter),
+            `${name} requires what is said`
+          )
         }
       })
 
       t.test('every built-in tool works', async t => {
-        shows(t, await call('get_current_time'), { content: [{ type: 'text', text: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ }] })
+        shows(t, await call('get_current_time'), {
+          content: [{ type: 'text', text: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ }]
+        })
         const before = Number(/\d+$/.exec(textOf(await call('increment_counter')))?.[0])
         t.strictSame(await call('increment_counter'), text(`Counter: ${before + 1}`), 'one by default')
         t.strictSame(await call('increment_counter', { amount: 5 }), text(`Counter: ${before + 6}`))
-        shows(t, await client.request('resources/read', { uri: 'server://counter' }), { result: { contents: [{ uri: 'server://counter', mimeType: 'text/plain', text: String(before + 6) }] } })
+        shows(t, await client.request('resources/read', { uri: 'server://counter' }), {
+          result: { contents: [{ uri: 'server://counter', mimeType: 'text/plain', text: String(before + 6) }] }
+        })
         await call('add_note', { content: `by ${transport}`, tags: [transport, 'all'] })
         await call('add_note', { content: 'untagged' })
         t.match(textOf(await call('get_notes', { tags: [transport] })), `by ${transport}`)
@@ -144,10 +203,18 @@ t.test('the HTTP server of the documents', async t => {
       t.test('changes and progress', async t => {
         await client.request('resources/subscribe', { uri: 'server://counter' })
         await call('increment_counter')
-        t.strictSame(await client.notified('notifications/resources/updated'), { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'server://counter' } })
+        t.strictSame(await client.notified('notifications/resources/updated'), {
+          jsonrpc: '2.0',
+          method: 'notifications/resources/updated',
+          params: { uri: 'server://counter' }
+        })
         await call('long_running_task', { steps: 100, delay: 0 }, { _meta: { progressToken: 'task-1' } })
         const halfway = client.notifications.find(({ params }) => (params as Json | undefined)?.progress === 50)
-        t.strictSame(halfway, { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'task-1', progress: 50, total: 100 } })
+        t.strictSame(halfway, {
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progressToken: 'task-1', progress: 50, total: 100 }
+        })
       })
     })
   }
@@ -171,34 +238,75 @@ t.test('the HTTP server of the documents', async t => {
       -H "Content-Type: application/json" \\
       -H "X-Session-ID: ${session}" \\
       -d '${message}'`)).stdout) as Json
-    const listed = await post('{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}') as { id: number, result: { tools: Json[] } }
+    const listed = (await post('{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}')) as {
+      id: number
+      result: { tools: Json[] }
+    }
     t.equal(listed.id, 2)
     t.ok(listed.result.tools.length > 5)
-    shows(t, await post('{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"get_current_time","arguments":{}}}'), result(3, { content: [{ type: 'text', text: /^\d{4}-/ }] }))
+    shows(
+      t,
+      await post('{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"get_current_time","arguments":{}}}'),
+      result(3, { content: [{ type: 'text', text: /^\d{4}-/ }] })
+    )
   })
 
   t.test('the events of curl -N', async t => {
     const events = running(t, `curl -N -H "Accept: text/event-stream" ${url}/mcp/sse`)
-    const [, session = ''] = await events.prints(/^event: connection\ndata: {"type": ?"connected", ?"session_id": ?"([^"]+)"}\n\n/m)
-    const post = async (id: number, method: string, params: string) => JSON.parse((await shell(
-      `curl -X POST ${url}/mcp -H "Content-Type: application/json" -H "X-Session-ID: ${session}" -d '{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}'`)).stdout) as Json
+    const [, session = ''] = await events.prints(
+      /^event: connection\ndata: {"type": ?"connected", ?"session_id": ?"([^"]+)"}\n\n/m
+    )
+    const post = async (id: number, method: string, params: string) =>
+      JSON.parse(
+        (
+          await shell(
+            `curl -X POST ${url}/mcp -H "Content-Type: application/json" -H "X-Session-ID: ${session}" -d '{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}'`
+          )
+        ).stdout
+      ) as Json
     t.strictSame(await post(7, 'resources/subscribe', '{"uri":"server://counter"}'), result(7, {}))
     shows(t, await post(8, 'tools/call', '{"name":"increment_counter","arguments":{}}'), { id: 8, result: {} })
     const [, updated = ''] = await events.prints(/^event: notification\n(?:id: .+\n)?data: (.+)\n\n/m)
-    t.strictSame(JSON.parse(updated), { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'server://counter' } })
-    t.strictSame(await post(9, 'tools/call', '{"name":"long_running_task","arguments":{"steps":100,"delay":0},"_meta":{"progressToken":"task-1"}}'), result(9, text('Completed 100 steps')))
+    t.strictSame(JSON.parse(updated), {
+      jsonrpc: '2.0',
+      method: 'notifications/resources/updated',
+      params: { uri: 'server://counter' }
+    })
+    t.strictSame(
+      await post(
+        9,
+        'tools/call',
+        '{"name":"long_running_task","arguments":{"steps":100,"delay":0},"_meta":{"progressToken":"task-1"}}'
+      ),
+      result(9, text('Completed 100 steps'))
+    )
     const [, progress = ''] = await events.prints(/^event: progress\n(?:id: .+\n)?data: (.+"progress": ?50,.+)\n\n/m)
-    t.strictSame(JSON.parse(progress), { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'task-1', progress: 50, total: 100 } })
+    t.strictSame(JSON.parse(progress), {
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { progressToken: 'task-1', progress: 50, total: 100 }
+    })
   })
 
   t.test('the events of a session that was initialized before', async t => {
-    const opened = await fetch(`${url}/mcp`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(INITIALIZE.send) })
+    const opened = await fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(INITIALIZE.send)
+    })
     const session = opened.headers.get('x-session-id') ?? ''
     const events = running(t, `curl -N -H "Accept: text/event-stream" -H "X-Session-ID: ${session}" ${url}/mcp/sse`)
     const [, named] = await events.prints(/^event: connection\ndata: .+"session_id": ?"([^"]+)"}\n\n/m)
     t.equal(named, session)
-    for (const [method, params] of [['resources/subscribe', { uri: 'server://counter' }], ['tools/call', { name: 'increment_counter' }]] as const) {
-      await fetch(`${url}/mcp`, { method: 'POST', headers: { 'content-type': 'application/json', 'X-Session-ID': session }, body: JSON.stringify(request(2, method, params)) })
+    for (const [method, params] of [
+      ['resources/subscribe', { uri: 'server://counter' }],
+      ['tools/call', { name: 'increment_counter' }]
+    ] as const) {
+      await fetch(`${url}/mcp`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'X-Session-ID': session },
+        body: JSON.stringify(request(2, method, params))
+      })
     }
     await events.prints(/^event: notification\n(?:id: .+\n)?data: .+notifications\/resources\/updated.+\n\n/m)
   })
@@ -208,12 +316,22 @@ t.test('the HTTP server of the documents', async t => {
     await replay(t, client, [INITIALIZE, INITIALIZED])
     const { result: { tools } } = await client.request('tools/list') as { result: { tools: Json[] } }
     t.ok(tools.every(({ name }) => typeof name === 'string'))
-    shows(t, await client.request('tools/call', { name: 'calculate', arguments: { operation: 'multiply', a: 6, b: 7 } }), { result: text('6 * 7 = 42') })
-    shows(t, await client.request('resources/read', { uri: 'server://status' }), { result: { contents: [{ uri: 'server://status' }] } })
+    shows(
+      t,
+      await client.request('tools/call', { name: 'calculate', arguments: { operation: 'multiply', a: 6, b: 7 } }),
+      { result: text('6 * 7 = 42') }
+    )
+    shows(t, await client.request('resources/read', { uri: 'server://status' }), {
+      result: { contents: [{ uri: 'server://status' }] }
+    })
   })
 
   t.test('Content-Type must be application/json', async t => {
-    const { status } = await fetch(`${url}/mcp`, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: JSON.stringify(INITIALIZE.send) })
+    const { status } = await fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: JSON.stringify(INITIALIZE.send)
+    })
     t.equal(status, 415)
   })
 })

@@ -11,8 +11,16 @@ const failure = (why: string | RegExp) => ({ ...text(why), isError: true })
 
 const initialize = (protocolVersion: string): Example => ({
   title: 'the capabilities are declared',
-  send: request(0, 'initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'observer', version: '1.0.0' } }),
-  back: result(0, { protocolVersion, capabilities: { tools: {}, resources: {} }, serverInfo: { name: /./, version: /^\d/ } })
+  send: request(0, 'initialize', {
+    protocolVersion,
+    capabilities: {},
+    clientInfo: { name: 'observer', version: '1.0.0' }
+  }),
+  back: result(0, {
+    protocolVersion,
+    capabilities: { tools: {}, resources: {} },
+    serverInfo: { name: /./, version: /^\d/ }
+  })
 })
 
 const EXAMPLES: Example[] = [
@@ -20,49 +28,83 @@ const EXAMPLES: Example[] = [
     title: 'tools/list',
     send: request(1, 'tools/list'),
     lists: {
-      tools: [{
-        name: 'tool_name',
-        description: 'What the tool does',
-        inputSchema: { type: 'object', properties: {}, required: [] }
-      }, {
-        name: 'constrained',
-        inputSchema: {
-          type: 'object',
-          properties: {
-            param_name: { type: 'string', description: 'Parameter description' },
-            choice: { type: 'string', enum: ['option1', 'option2'], minLength: 1 },
-            amount: { type: 'number', minimum: 1, maximum: 100 },
-            list: { type: 'array', items: { type: 'string' } },
-            flag: { type: 'boolean' },
-            nested: { type: 'object' }
-          },
-          required: ['param_name']
+      tools: [
+        {
+          name: 'tool_name',
+          description: 'What the tool does',
+          inputSchema: { type: 'object', properties: {}, required: [] }
+        },
+        {
+          name: 'constrained',
+          inputSchema: {
+            type: 'object',
+            properties: {
+              param_name: { type: 'string', description: 'Parameter description' },
+              choice: { type: 'string', enum: ['option1', 'option2'], minLength: 1 },
+              amount: { type: 'number', minimum: 1, maximum: 100 },
+              list: { type: 'array', items: { type: 'string' } },
+              flag: { type: 'boolean' },
+              nested: { type: 'object' }
+            },
+            required: ['param_name']
+          }
         }
-      }]
+      ]
     }
   },
-  { title: 'tools/call', send: call(2, 'tool_name', { param1: 'value1' }), back: result(2, { content: [{ type: 'text', text: 'Result data as JSON string' }] }) },
+  {
+    title: 'tools/call',
+    send: call(2, 'tool_name', { param1: 'value1' }),
+    back: result(2, { content: [{ type: 'text', text: 'Result data as JSON string' }] })
+  },
   {
     title: 'resources/list',
     send: request(3, 'resources/list'),
-    lists: { resources: [{ uri: 'custom://resource/id', name: 'Resource Name', description: 'What this resource provides', mimeType: 'text/plain' }] }
+    lists: {
+      resources: [
+        {
+          uri: 'custom://resource/id',
+          name: 'Resource Name',
+          description: 'What this resource provides',
+          mimeType: 'text/plain'
+        }
+      ]
+    }
   },
   {
     title: 'resources/read',
     send: request(4, 'resources/read', { uri: 'custom://resource/id' }),
-    exactly: result(4, { contents: [{ uri: 'custom://resource/id', mimeType: 'text/plain', text: 'Resource content' }] })
+    exactly: result(4, {
+      contents: [{ uri: 'custom://resource/id', mimeType: 'text/plain', text: 'Resource content' }]
+    })
   },
-  { title: 'an unknown method', send: request(1, 'method_name'), back: { jsonrpc: '2.0', id: 1, error: { code: -32601 } } },
+  {
+    title: 'an unknown method',
+    send: request(1, 'method_name'),
+    back: { jsonrpc: '2.0', id: 1, error: { code: -32601 } }
+  },
   // The texts of failures are for people here, so they are not wrapped in {"error": …}.
   { title: 'execution error', send: call(5, 'fails', {}), back: result(5, failure('Error message')) },
   // Printed as an isError result; a tool that does not exist cannot have one.
-  { title: 'tool not found', send: call(6, 'nope', {}), back: { id: 6, error: { code: -32602, data: { details: 'Unknown tool: nope' } } } },
+  {
+    title: 'tool not found',
+    send: call(6, 'nope', {}),
+    back: { id: 6, error: { code: -32602, data: { details: 'Unknown tool: nope' } } }
+  },
   // The text of an unexpected error is not sent to clients.
-  { title: 'unexpected error', send: call(7, 'crashes', {}), back: { id: 7, error: { code: -32603, message: /^Internal error \(see the server's log for [\w-]+\)$/ } } },
+  {
+    title: 'unexpected error',
+    send: call(7, 'crashes', {}),
+    back: { id: 7, error: { code: -32603, message: /^Internal error \(see the server's log for [\w-]+\)$/ } }
+  },
   { title: 'a tool that prints', send: call(8, 'chatty', {}), back: result(8, { content: [] }) },
   // Printed as the end of the process; here no other call is affected.
   { title: 'an unhandled rejection', send: call(8, 'forgetful', {}), back: result(8, { content: [] }) },
-  { title: 'it is alive after all that', send: call(8, 'tool_name', {}), back: { id: 8, result: { content: [{ type: 'text' }] } } }
+  {
+    title: 'it is alive after all that',
+    send: call(8, 'tool_name', {}),
+    back: { id: 8, result: { content: [{ type: 'text' }] } }
+  }
 ]
 
 /** Arguments that break the schema of `constrained`, each with the name that the error has to contain. */
@@ -98,8 +140,16 @@ for (const [protocolVersion, signal] of LIVES) {
         })
 
         t.test('there is a health check', async t => {
-          const { result: { content: [{ text }] } } = await client.sendRequest(call(10, 'health_check', {})) as { result: { content: [{ text: string }] } }
-          t.match(JSON.parse(text), { status: 'healthy', uptime: Number, versions: { server: String } }, 'its text is JSON')
+          const {
+            result: {
+              content: [{ text }]
+            }
+          } = (await client.sendRequest(call(10, 'health_check', {}))) as { result: { content: [{ text: string }] } }
+          t.match(
+            JSON.parse(text),
+            { status: 'healthy', uptime: Number, versions: { server: String } },
+            'its text is JSON'
+          )
         })
       })
     }
@@ -109,13 +159,21 @@ for (const [protocolVersion, signal] of LIVES) {
       process.send(call(11, 'long_running_task', { steps: 2, delay: 0.1 }), request(12, 'ping'))
       t.match(await process.next(), { id: 12 }, 'the task is under way')
       process.kill(signal)
-      t.match(await process.next(), { id: 11, result: { content: [{ text: 'Completed 2 steps' }] } }, 'what is under way is answered')
+      t.match(
+        await process.next(),
+        { id: 11, result: { content: [{ text: 'Completed 2 steps' }] } },
+        'what is under way is answered'
+      )
       const { code, stdout, stderr } = await process.exit()
       t.equal(code, 0)
       for (const line of stdout.trimEnd().split('\n')) t.match(JSON.parse(line), { jsonrpc: '2.0' })
       t.match(stderr, /patchbay \S+ is up: stdio/, 'that it runs is said on standard error')
       t.match(stderr, /shutting down/, 'and so is that it ends')
-      t.equal(stderr.match(/^from (console.log|process.stdout)$/mg)?.length, 2 * TRANSPORTS.length, 'what tools print comes there, too')
+      t.equal(
+        stderr.match(/^from (console.log|process.stdout)$/mg)?.length,
+        2 * TRANSPORTS.length,
+        'what tools print comes there, too'
+      )
     })
   })
 }

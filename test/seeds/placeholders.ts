@@ -8,9 +8,37 @@ export const PLACEHOLDERS = fileURLToPath(import.meta.url)
 
 /** What the documents use as examples and no gateway would serve: `tool_name`, `custom://resource/id` and the like. */
 export default async function placeholders (fastify: FastifyInstance): Promise<void> {
-  for (const item of [toolName, constrained, fails, crashes, chatty, forgetful, contentTypes, flatResource, askCapital, indexServices]) fastify.mcp.tools.add(item)
-  fastify.mcp.resources.add(resource({ uri: 'custom://resource/id', name: 'Resource Name', description: 'What this resource provides', mimeType: 'text/plain', read: () => 'Resource content' }))
-  fastify.mcp.resources.add(resource({ uri: 'dbus://service/org.freedesktop.NetworkManager', name: 'NetworkManager Service Info', mimeType: 'application/json', read: () => ({ state: 'connected' }) }))
+  for (const item of [
+    toolName,
+    constrained,
+    fails,
+    crashes,
+    chatty,
+    forgetful,
+    contentTypes,
+    flatResource,
+    askCapital,
+    indexServices
+  ]) {
+    fastify.mcp.tools.add(item)
+  }
+  fastify.mcp.resources.add(
+    resource({
+      uri: 'custom://resource/id',
+      name: 'Resource Name',
+      description: 'What this resource provides',
+      mimeType: 'text/plain',
+      read: () => 'Resource content'
+    })
+  )
+  fastify.mcp.resources.add(
+    resource({
+      uri: 'dbus://service/org.freedesktop.NetworkManager',
+      name: 'NetworkManager Service Info',
+      mimeType: 'application/json',
+      read: () => ({ state: 'connected' })
+    })
+  )
 }
 
 const toolName = tool({
@@ -38,9 +66,21 @@ const constrained = tool({
   run: input => input
 })
 
-const fails = tool({ name: 'fails', description: 'Fails in its own words', run: () => { throw new ToolError('Error message') } })
+const fails = tool({
+  name: 'fails',
+  description: 'Fails in its own words',
+  run: () => {
+    throw new ToolError('Error message')
+  }
+})
 
-const crashes = tool({ name: 'crashes', description: 'Throws what nobody expected', run: () => { throw new Error('connect 10.0.0.1:5432 as admin') } })
+const crashes = tool({
+  name: 'crashes',
+  description: 'Throws what nobody expected',
+  run: () => {
+    throw new Error('connect 10.0.0.1:5432 as admin')
+  }
+})
 
 const chatty = tool({
   name: 'chatty',
@@ -51,7 +91,13 @@ const chatty = tool({
   }
 })
 
-const forgetful = tool({ name: 'forgetful', description: 'Leaves a promise behind that fails', run: () => { void Promise.reject(new Error('nobody looked')) } })
+const forgetful = tool({
+  name: 'forgetful',
+  description: 'Leaves a promise behind that fails',
+  run: () => {
+    void Promise.reject(new Error('nobody looked'))
+  }
+})
 
 const contentTypes = tool({
   name: 'content_types',

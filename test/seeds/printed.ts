@@ -6,7 +6,9 @@ import type { Connection, Json } from './connection.js'
 export interface Example {
   title: string
   send: Json | Json[]
-  /** Everything that is printed must come; more members may. A regular expression stands for text that cannot be known. */
+  /**
+   * Everything that is printed must come; more members may. A regular expression stands for text that cannot be known.
+   */
   back?: unknown
   /** The same, and nothing else may come. */
   exactly?: unknown
@@ -14,9 +16,15 @@ export interface Example {
   lists?: Record<string, Json[]>
 }
 
-export const request = (id: number | string, method: string, params: Json = {}): Json => ({ jsonrpc: '2.0', id, method, params })
+export const request = (id: number | string, method: string, params: Json = {}): Json => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params
+})
 
-export const call = (id: number | string, name: string, args?: Json): Json => request(id, 'tools/call', { name, ...(args === undefined ? {} : { arguments: args }) })
+export const call = (id: number | string, name: string, args?: Json): Json =>
+  request(id, 'tools/call', { name, ...(args === undefined ? {} : { arguments: args }) })
 
 export const result = (id: number | string, result: Json): Json => ({ jsonrpc: '2.0', id, result })
 
@@ -31,7 +39,9 @@ export async function replay (t: Test, client: Connection, examples: Example[]):
     const answer = silent ? undefined : Array.isArray(send) ? await client.batch(send) : await client.sendRequest(send)
     if (back !== undefined) shows(t, answer, back, title)
     if (exactly !== undefined) t.strictSame(answer, exactly, title)
-    for (const [member, entries] of Object.entries(lists)) includes(t, ((answer as Json).result as Json)[member] as Json[], entries, title)
+    for (const [member, entries] of Object.entries(lists)) {
+      includes(t, ((answer as Json).result as Json)[member] as Json[], entries, title)
+    }
   }
 }
 

@@ -12,10 +12,16 @@ import { PLACEHOLDERS } from './placeholders.js'
 import { call, replay, request, result, shows, text, type Example } from './printed.js'
 import { connect, serve, TRANSPORTS } from './transports.js'
 
-// The "Model Context Protocol (MCP) Specification Reference": every method, over stdio, HTTP and WebSocket, in 2024-11-05.
+// The "Model Context Protocol (MCP) Specification Reference": every method, over stdio, HTTP and WebSocket, in
+// 2024-11-05.
 
 const CONF = 'user nginx;\nworker_processes auto;\n'
-const CAPITAL = { role: 'assistant', content: { type: 'text', text: 'The capital of France is Paris.' }, model: 'claude-3-5-sonnet-20241022', stopReason: 'endTurn' }
+const CAPITAL = {
+  role: 'assistant',
+  content: { type: 'text', text: 'The capital of France is Paris.' },
+  model: 'claude-3-5-sonnet-20241022',
+  stopReason: 'endTurn'
+}
 const ROOTS = [{ uri: 'file:///home/user/project', name: 'Project Directory' }]
 
 /** What the client answers when it is asked, as printed. */
@@ -25,11 +31,17 @@ const HANDSHAKE: Example[] = [
   {
     title: 'initialize',
     send: request(1, 'initialize', {
-      protocolVersion: '2024-11-05', capabilities: { roots: { listChanged: true }, sampling: {} }, clientInfo: { name: 'claude-desktop', version: '1.0.0' }
+      protocolVersion: '2024-11-05',
+      capabilities: { roots: { listChanged: true }, sampling: {} },
+      clientInfo: { name: 'claude-desktop', version: '1.0.0' }
     }),
     back: result(1, {
       protocolVersion: '2024-11-05',
-      capabilities: { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, prompts: { listChanged: true } },
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        prompts: { listChanged: true }
+      },
       serverInfo: { name: /./, version: /^\d+\.\d+\.\d+/ }
     })
   },
@@ -101,7 +113,10 @@ t.test('the reference of the documents', async t => {
   const uri = (name: string) => pathToFileURL(join(files, name)).href
   await chmod(join(files, 'locked'), 0o755)
   const commands = { ls: { args: ['-la', '/tmp'] }, locked: { program: join(files, 'locked') } }
-  const served = await serve(t, { args: ['--root', files, '--plugin', PLACEHOLDERS], env: { PATCHBAY_COMMANDS: JSON.stringify(commands) } })
+  const served = await serve(t, {
+    args: ['--root', files, '--plugin', PLACEHOLDERS],
+    env: { PATCHBAY_COMMANDS: JSON.stringify(commands) }
+  })
   await chmod(join(files, 'locked'), 0o644)
   const { url } = served
 
@@ -111,10 +126,22 @@ t.test('the reference of the documents', async t => {
       await replay(t, client, [...HANDSHAKE, ...examples(uri('nginx.conf'), uri('system.log'))])
 
       t.test('execute_command', async t => {
-        const ls = (await client.request('tools/call', { name: 'execute_command', arguments: { command: 'ls', args: ['-la', '/tmp'] } })).result
-        const locked = (await client.request('tools/call', { name: 'execute_command', arguments: { command: 'locked' } })).result
+        const ls = (
+          await client.request('tools/call', {
+            name: 'execute_command',
+            arguments: { command: 'ls', args: ['-la', '/tmp'] }
+          })
+        ).result
+        const locked = (
+          await client.request('tools/call', { name: 'execute_command', arguments: { command: 'locked' } })
+        ).result
         if (transport !== 'stdio') {
-          for (const answer of [ls, locked]) t.strictSame(answer, { ...text('execute_command is served only over stdio, or with authentication'), isError: true })
+          for (const answer of [ls, locked]) {
+            t.strictSame(answer, {
+              ...text('execute_command is served only over stdio, or with authentication'),
+              isError: true
+            })
+          }
           return
         }
         shows(t, ls, text(/^total \d+\nd[rwx-]+/))
@@ -124,14 +151,20 @@ t.test('the reference of the documents', async t => {
       if (transport === '/message') {
         // Nothing but the answer is sent here.
         t.test('the error for a client that cannot be asked', async t => {
-          t.match(await client.request('tools/call', { name: 'list_roots', arguments: {} }), { error: { code: -32603, message: /cannot be asked for roots\/list/ } })
+          t.match(await client.request('tools/call', { name: 'list_roots', arguments: {} }), {
+            error: { code: -32603, message: /cannot be asked for roots\/list/ }
+          })
         })
         return
       }
 
       t.test('a file that changes', async t => {
         await appendFile(join(files, 'system.log'), `${transport}\n`)
-        shows(t, await client.notified('notifications/resources/updated'), { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: uri('system.log') } })
+        shows(t, await client.notified('notifications/resources/updated'), {
+          jsonrpc: '2.0',
+          method: 'notifications/resources/updated',
+          params: { uri: uri('system.log') }
+        })
         t.strictSame((await client.request('resources/unsubscribe', { uri: uri('system.log') })).result, {})
       })
 
@@ -144,7 +177,11 @@ t.test('the reference of the documents', async t => {
           method: 'sampling/createMessage',
           params: {
             messages: [{ role: 'user', content: { type: 'text', text: 'What is the capital of France?' } }],
-            modelPreferences: { hints: [{ name: 'claude-3-5-sonnet-20241022' }], costPriority: 0.5, speedPriority: 0.5 },
+            modelPreferences: {
+              hints: [{ name: 'claude-3-5-sonnet-20241022' }],
+              costPriority: 0.5,
+              speedPriority: 0.5
+            },
             maxTokens: 1000
           }
         })
@@ -152,46 +189,82 @@ t.test('the reference of the documents', async t => {
       })
 
       t.test('sampling/createMessage, for notes', async t => {
-        await client.request('tools/call', { name: 'add_note', arguments: { content: 'Paris is the capital', tags: [transport] } })
-        t.strictSame((await client.request('tools/call', { name: 'summarize_notes', arguments: { tags: [transport] } })).result, text('The capital of France is Paris.'))
+        await client.request('tools/call', {
+          name: 'add_note',
+          arguments: { content: 'Paris is the capital', tags: [transport] }
+        })
+        t.strictSame(
+          (await client.request('tools/call', { name: 'summarize_notes', arguments: { tags: [transport] } })).result,
+          text('The capital of France is Paris.')
+        )
         t.match(client.questions.pop(), {
           method: 'sampling/createMessage',
-          params: { messages: [{ role: 'user', content: { type: 'text', text: /Paris is the capital/ } }], systemPrompt: String, maxTokens: 500 }
+          params: {
+            messages: [{ role: 'user', content: { type: 'text', text: /Paris is the capital/ } }],
+            systemPrompt: String,
+            maxTokens: 500
+          }
         })
       })
 
       t.test('roots/list', async t => {
-        t.strictSame((await client.request('tools/call', { name: 'list_roots', arguments: {} })).result, text('file:///home/user/project (Project Directory)'))
+        t.strictSame(
+          (await client.request('tools/call', { name: 'list_roots', arguments: {} })).result,
+          text('file:///home/user/project (Project Directory)')
+        )
         t.match(client.questions.pop(), { jsonrpc: '2.0', id: /./, method: 'roots/list' })
       })
 
       t.test('notifications/message, at the level that was chosen', async t => {
         const SAID = { level: 'info', logger: 'dbus-indexer', data: 'Indexed 127 services in 2.3s' }
-        const levels: Array<[level: string, heard: string[]]> = [['debug', ['info', 'warning']], ['info', ['info', 'warning']], ['warn', ['warning']], ['error', []]]
+        const levels: Array<[level: string, heard: string[]]> = [
+          ['debug', ['info', 'warning']],
+          ['info', ['info', 'warning']],
+          ['warn', ['warning']],
+          ['error', []]
+        ]
         for (const [level, heard] of levels) {
           await client.request('logging/setLevel', { level })
           await client.request('tools/call', { name: 'index_services', arguments: {} })
-          const logged = client.notifications.splice(0).filter(({ method }) => method === 'notifications/message').map(({ params }) => params as Json)
+          const logged = client.notifications
+            .splice(0)
+            .filter(({ method }) => method === 'notifications/message')
+            .map(({ params }) => params as Json)
           t.strictSame(logged.map(({ level }) => level), heard, level)
           if (heard[0] === 'info') t.strictSame(logged[0], SAID)
         }
       })
 
       t.test('notifications/progress', async t => {
-        await client.request('tools/call', { name: 'index_services', arguments: {}, _meta: { progressToken: 'index_build_123' } })
+        await client.request('tools/call', {
+          name: 'index_services',
+          arguments: {},
+          _meta: { progressToken: 'index_build_123' }
+        })
         t.strictSame(await client.notified('notifications/progress'), {
-          jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'index_build_123', progress: 0.65, total: 1.0 }
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progressToken: 'index_build_123', progress: 0.65, total: 1.0 }
         })
       })
 
       t.test('notifications/cancelled', async t => {
-        const task = (id: string, steps: number) => request(id, 'tools/call', { name: 'long_running_task', arguments: { steps, delay: 0.1 }, _meta: { progressToken: id } })
+        const task = (id: string, steps: number) =>
+          request(id, 'tools/call', {
+            name: 'long_running_task',
+            arguments: { steps, delay: 0.1 },
+            _meta: { progressToken: id }
+          })
         await client.send(task('req_123', 3))
         await client.notified('notifications/progress')
         await client.notify('notifications/cancelled', { requestId: 'req_123', reason: 'User cancelled operation' })
         t.match(await client.sendRequest(task('req_124', 4)), { id: 'req_124', result: text('Completed 4 steps') })
         t.strictSame(client.answers, [], 'the other one would have been answered before')
-        t.notOk(client.notifications.some(({ params }) => (params as Json).progressToken === 'req_123' && (params as Json).progress === 3))
+        t.notOk(
+          client.notifications.some(
+            ({ params }) => (params as Json).progressToken === 'req_123' && (params as Json).progress === 3
+          )
+        )
       })
     })
   }
@@ -201,7 +274,9 @@ t.test('the reference of the documents', async t => {
     const socket = dial(Number(port), hostname)
     t.teardown(() => socket.destroy())
     const body = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
-    socket.end(`POST /message HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
+    socket.end(
+      `POST /message HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`
+    )
     let reply = ''
     socket.on('data', chunk => { reply += String(chunk) })
     await within(60_000, async signal => await once(socket, 'close', { signal }))
@@ -224,12 +299,15 @@ t.test('lists are turned page by page', async t => {
     t.test(`over ${transport}`, async t => {
       const client = await connect(t, transport, served)
       await replay(t, client, HANDSHAKE)
-      for (const [method, member, key] of [['resources/list', 'resources', 'uri'], ['tools/list', 'tools', 'name']] as const) {
+      for (const [method, member, key] of [
+        ['resources/list', 'resources', 'uri'],
+        ['tools/list', 'tools', 'name']
+      ] as const) {
         const found: unknown[] = []
         let cursor: unknown
         let pages = 0
         do {
-          const { result } = await client.request(method, cursor === undefined ? {} : { cursor }) as { result: Json }
+          const { result } = (await client.request(method, cursor === undefined ? {} : { cursor })) as { result: Json }
           found.push(...(result[member] as Json[]).map(entry => entry[key]))
           cursor = result.nextCursor
           pages++
@@ -238,7 +316,11 @@ t.test('lists are turned page by page', async t => {
         t.equal(pages, Math.ceil(found.length / 3))
         t.equal(new Set(found).size, found.length, 'nothing comes twice')
       }
-      t.match(await client.request('resources/list', { cursor: 'page_2_token' }), { error: { code: -32602, message: /cursor/ } }, 'a cursor that was not given')
+      t.match(
+        await client.request('resources/list', { cursor: 'page_2_token' }),
+        { error: { code: -32602, message: /cursor/ } },
+        'a cursor that was not given'
+      )
     })
   }
 })

@@ -20,13 +20,20 @@ export interface ServeOptions { args?: string[], env?: Record<string, string> }
 
 /** One real process of the command that serves all transports at once. */
 export async function serve (t: Test, { args = [], env = {} }: ServeOptions = {}): Promise<Served> {
-  const process = launch(t, ['--stdio', '--port', '0', '--ephemeral', ...args], { env: { MCP_LOG_LEVEL: 'fatal', ...env } })
+  const process = launch(t, ['--stdio', '--port', '0', '--ephemeral', ...args], {
+    env: { MCP_LOG_LEVEL: 'fatal', ...env }
+  })
   const url = await process.url()
   return { process, url: url.replace('127.0.0.1', 'localhost') }
 }
 
 /** A client of such a process, without a handshake so far. */
-export async function connect (t: Test, transport: Transport, served: Served, answers: Answers = {}): Promise<Connection> {
+export async function connect (
+  t: Test,
+  transport: Transport,
+  served: Served,
+  answers: Answers = {}
+): Promise<Connection> {
   const line = await LINES[transport](served)
   t.teardown(line.close)
   return new Connection(line, answers)
@@ -39,12 +46,16 @@ const LINES: Record<Transport, (served: Served) => Line | Promise<Line>> = {
     close: () => {}
   }),
 
-  '/mcp': ({ url }) => http(`${url}/mcp`, ({ 'x-session-id': session }) => session === undefined ? {} : { 'x-session-id': String(session) }),
+  '/mcp': ({ url }) =>
+    http(`${url}/mcp`, ({ 'x-session-id': session }) =>
+      session === undefined ? {} : { 'x-session-id': String(session) }
+    ),
 
-  '/message': ({ url }) => http(`${url}/message`, (_headers, body) => {
-    const version = /"protocolVersion":"([^"]+)"/.exec(body)?.[1]
-    return version === undefined ? {} : { 'mcp-protocol-version': version }
-  }),
+  '/message': ({ url }) =>
+    http(`${url}/message`, (_headers, body) => {
+      const version = /"protocolVersion":"([^"]+)"/.exec(body)?.[1]
+      return version === undefined ? {} : { 'mcp-protocol-version': version }
+    }),
 
   WebSocket: async ({ url }) => {
     const arrived = new Mailbox<unknown>()
@@ -59,7 +70,10 @@ const LINES: Record<Transport, (served: Served) => Line | Promise<Line>> = {
   }
 }
 
-/** Posts each message; `remember` returns what later ones carry because of a reply. A session is listened to once it is initialized. */
+/**
+ * Posts each message; `remember` returns what later ones carry because of a reply. A session is listened to once it is
+ * initialized.
+ */
 function http (url: string, remember: (headers: IncomingHttpHeaders, body: string) => Record<string, string>): Line {
   const arrived = new Mailbox<unknown>()
   const agent = new Agent({ keepAlive: true })
@@ -67,9 +81,16 @@ function http (url: string, remember: (headers: IncomingHttpHeaders, body: strin
 
   return {
     write: async text => {
-      await inTime(new Promise<void>(resolve => { exchange(agent, url, { method: 'POST', headers, body: text }, reply => read(reply, resolve)) }), 'a reply')
+      await inTime(
+        new Promise<void>(resolve => {
+          exchange(agent, url, { method: 'POST', headers, body: text }, reply => read(reply, resolve))
+        }),
+        'a reply'
+      )
       if (/"method":"(notifications\/)?initialized"/.test(text) && 'x-session-id' in headers) {
-        exchange(agent, url, { method: 'GET', headers: { ...headers, accept: 'text/event-stream' } }, reply => read(reply, () => {}))
+        exchange(agent, url, { method: 'GET', headers: { ...headers, accept: 'text/event-stream' } }, reply =>
+          read(reply, () => {})
+        )
       }
     },
     next: async () => await arrived.take('a reply'),

@@ -12,7 +12,10 @@ function random (seed: number): () => number {
   }
 }
 
-/** A server that makes writes as the scripts do, and a connection to it that fails now and then: before a write was made, or after it. */
+/**
+ * A server that makes writes as the scripts do, and a connection to it that fails now and then: before a write was
+ * made, or after it.
+ */
 class FakeServer {
   readonly made: string[] = []
   isReady = true
@@ -55,26 +58,34 @@ class FakeServer {
   }
 }
 
-t.test('writes are made once and in order, whatever happens to the connection', async t => await within(60_000, async () => {
-  // The timers of the writes keep nothing alive.
-  const alive = setInterval(() => {}, 1_000)
-  t.teardown(() => clearInterval(alive))
-  await Promise.all(Array.from({ length: 100 }, async (_, index) => await series(331 * index + 17)))
+t.test(
+  'writes are made once and in order, whatever happens to the connection',
+  async t =>
+    await within(60_000, async () => {
+      // The timers of the writes keep nothing alive.
+      const alive = setInterval(() => {}, 1_000)
+      t.teardown(() => clearInterval(alive))
+      await Promise.all(Array.from({ length: 100 }, async (_, index) => await series(331 * index + 17)))
 
-  async function series (seed: number): Promise<void> {
-    const next = random(seed)
-    const server = new FakeServer(next, 0.05)
-    const writes = new OrderedWrites(() => server.isReady)
-    const texts = Array.from({ length: 200 }, (_, index) => String(index))
-    const replies: Array<Promise<unknown>> = []
-    for (const text of texts) {
-      replies.push(writes.write('s', server.send(text), text.length, 30_000))
-      if (next() < 0.5) await turn()
-    }
-    t.strictSame(await Promise.all(replies), texts.map(text => `made ${text}`), `replies of seed ${seed}`)
-    t.strictSame(server.made, texts, `order of seed ${seed}`)
-  }
-}))
+      async function series (seed: number): Promise<void> {
+        const next = random(seed)
+        const server = new FakeServer(next, 0.05)
+        const writes = new OrderedWrites(() => server.isReady)
+        const texts = Array.from({ length: 200 }, (_, index) => String(index))
+        const replies: Array<Promise<unknown>> = []
+        for (const text of texts) {
+          replies.push(writes.write('s', server.send(text), text.length, 30_000))
+          if (next() < 0.5) await turn()
+        }
+        t.strictSame(
+          await Promise.all(replies),
+          texts.map(text => `made ${text}`),
+          `replies of seed ${seed}`
+        )
+        t.strictSame(server.made, texts, `order of seed ${seed}`)
+      }
+    })
+)
 
 t.test('a write that the server refuses does not hold up the next ones', async t => {
   const writes = new OrderedWrites(() => true)
@@ -84,11 +95,17 @@ t.test('a write that the server refuses does not hold up the next ones', async t
   t.equal(await next, 'made')
 })
 
-t.test('a write is given up when the server stays away, and what waits has a limit', async t => await within(60_000, async () => {
-  const writes = new OrderedWrites(() => false)
-  const offline = async (): Promise<never> => { throw new Error('offline') }
-  const large = 40 * 1_048_576
-  const waiting = writes.write('s', offline, large, 50)
-  await t.rejects(writes.write('t', offline, large, 50), { message: /too many events wait for Redis/ })
-  await t.rejects(waiting, { message: /Redis does not answer/ })
-}))
+t.test(
+  'a write is given up when the server stays away, and what waits has a limit',
+  async t =>
+    await within(60_000, async () => {
+      const writes = new OrderedWrites(() => false)
+      const offline = async (): Promise<never> => {
+        throw new Error('offline')
+      }
+      const large = 40 * 1_048_576
+      const waiting = writes.write('s', offline, large, 50)
+      await t.rejects(writes.write('t', offline, large, 50), { message: /too many events wait for Redis/ })
+      await t.rejects(waiting, { message: /Redis does not answer/ })
+    })
+)

@@ -18,11 +18,14 @@ export function settable (t: Test): { later: number } {
 }
 
 /**
- * Stops the timers that are set from now on, and both clocks of this process, until the test ends. `pass` lets them go on in steps of some
- * milliseconds, each followed by what it sets off in the event loop; `after` settles when so much has passed. What wait.ts exports goes on:
- * it has the timers of the machine.
+ * Stops the timers that are set from now on, and both clocks of this process, until the test ends. `pass` lets them go
+ * on in steps of some milliseconds, each followed by what it sets off in the event loop; `after` settles when so much
+ * has passed. What wait.ts exports goes on: it has the timers of the machine.
  */
-export function stopTime (t: Test): { pass: (ms: number, step?: number) => Promise<void>, after: (ms: number) => Promise<void> } {
+export function stopTime (t: Test): {
+  pass: (ms: number, step?: number) => Promise<void>
+  after: (ms: number) => Promise<void>
+} {
   const [stoppedAt, date] = [performance.now(), Date.now()]
   let passed = 0
   const timers = new Set<StoppedTimer>()
@@ -38,12 +41,19 @@ export function stopTime (t: Test): { pass: (ms: number, step?: number) => Promi
   const { clearTimeout, clearInterval } = globalThis
   t.intercept(performance, 'now', { value: () => stoppedAt + passed })
   t.intercept(Date, 'now', { value: () => date + passed })
-  t.intercept(globalThis, 'setTimeout', { value: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => set(run, ms, false, args) })
-  t.intercept(globalThis, 'setInterval', { value: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => set(run, ms, true, args) })
+  t.intercept(globalThis, 'setTimeout', {
+    value: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => set(run, ms, false, args)
+  })
+  t.intercept(globalThis, 'setInterval', {
+    value: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => set(run, ms, true, args)
+  })
   t.intercept(globalThis, 'clearTimeout', { value: (timer: unknown) => clear(timer, clearTimeout) })
   t.intercept(globalThis, 'clearInterval', { value: (timer: unknown) => clear(timer, clearInterval) })
   return {
-    after: async ms => await new Promise<void>(resolve => { set(() => resolve(), ms, false) }),
+    after: async ms =>
+      await new Promise<void>(resolve => {
+        set(() => resolve(), ms, false)
+      }),
     pass: async (ms, step = 5) => {
       for (const end = passed + ms; passed < end;) {
         passed = Math.min(passed + step, end)

@@ -4,7 +4,9 @@ export const SCHEMA_FILE = new URL('../../../docs/config.schema.json', import.me
 
 /** docs/config.schema.json: the schema of a config file, for editors. */
 export function configSchema (): string {
-  const { properties, additionalProperties } = JSON.parse(JSON.stringify(Options, (key, value: unknown) => key.startsWith('x-') ? undefined : value)) as { properties: Record<string, object>, additionalProperties: false }
+  const { properties, additionalProperties } = JSON.parse(
+    JSON.stringify(Options, (key, value: unknown) => (key.startsWith('x-') ? undefined : value))
+  ) as { properties: Record<string, object>, additionalProperties: false }
   return `${JSON.stringify({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'The config file of Patchbay',

@@ -44,7 +44,10 @@ export interface StdioConnection extends Connection {
   raw: (bytes: Bytes) => void
 }
 
-export async function stdioConnection ({ app, identity }: Pick<Server, 'app' | 'identity'>, maxMessage = 4 * 1024 * 1024): Promise<StdioConnection> {
+export async function stdioConnection (
+  { app, identity }: Pick<Server, 'app' | 'identity'>,
+  maxMessage = 4 * 1024 * 1024
+): Promise<StdioConnection> {
   const input = new PassThrough()
   const output = new PassThrough()
   const inbox = new Inbox<unknown>()
@@ -52,9 +55,17 @@ export async function stdioConnection ({ app, identity }: Pick<Server, 'app' | '
   readLines(output, line => inbox.push(JSON.parse(line)))
   return {
     inbox,
-    raw: bytes => { input.write(bytes) },
-    write: async bytes => { input.write(Buffer.concat([Buffer.from(bytes), Buffer.from('\n')])); return undefined },
-    close: async () => { input.end(); await inTime(closed, 'the end of stdio') }
+    raw: bytes => {
+      input.write(bytes)
+    },
+    write: async bytes => {
+      input.write(Buffer.concat([Buffer.from(bytes), Buffer.from('\n')]))
+      return undefined
+    },
+    close: async () => {
+      input.end()
+      await inTime(closed, 'the end of stdio')
+    }
   }
 }
 

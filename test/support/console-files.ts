@@ -9,4 +9,9 @@ interface Listed { name: string, file: string, type: string, hash: string }
 export const consoleFiles = (): Listed[] => JSON.parse(readFileSync(new URL('files.json', CONSOLE), 'utf8')) as Listed[]
 
 /** The paths at which a gateway serves them. */
-export const consolePaths = (): string[] => ['/console', ...consoleFiles().filter(({ name }) => name !== 'index.html').map(({ name }) => `/console/${name}`)]
+export const consolePaths = (): string[] => [
+  '/console',
+  ...consoleFiles()
+    .filter(({ name }) => name !== 'index.html')
+    .map(({ name }) => `/console/${name}`)
+]

@@ -6,8 +6,8 @@ const BUILD = new URL('../../', import.meta.url).href
 const TESTS = new URL('../', import.meta.url).href
 
 /**
- * Measures which blocks of the product this process runs, and none that it starts, from now until it exits: into a file of the folder, as V8
- * writes them.
+ * Measures which blocks of the product this process runs, and none that it starts, from now until it exits: into a file
+ * of the folder, as V8 writes them.
  */
 export function measureCoverage (folder: string): void {
   const session = new Session()

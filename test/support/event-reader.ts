@@ -16,7 +16,10 @@ export class EventParser {
 
   /** The events that are complete with these bytes. */
   push (bytes: Uint8Array | string): ServerEvent[] {
-    this.#rest += typeof bytes === 'string' ? bytes : this.#decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+    this.#rest +=
+      typeof bytes === 'string'
+        ? bytes
+        : this.#decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
     if (!this.#rest.includes('\n\n')) return []
     const blocks = this.#rest.split('\n\n')
     this.#rest = blocks.pop() ?? ''
@@ -47,16 +50,34 @@ export interface EventStream {
   close: () => Promise<void>
 }
 
-/** Opens an event stream on a connection of its own, with GET, or with POST where there is a body; settles when its headers are there. */
-export async function openEvents (port: number, path: string, headers: Record<string, string>, onData: (data: string, event: ServerEvent) => void, body?: string): Promise<EventStream> {
+/**
+ * Opens an event stream on a connection of its own, with GET, or with POST where there is a body; settles when its
+ * headers are there.
+ */
+export async function openEvents (
+  port: number,
+  path: string,
+  headers: Record<string, string>,
+  onData: (data: string, event: ServerEvent) => void,
+  body?: string
+): Promise<EventStream> {
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
   const accept = 'text/event-stream, application/json'
-  const request = httpRequest({ port, host: '127.0.0.1', path, method: body === undefined ? 'GET' : 'POST', headers: { accept, ...type, ...headers }, agent: false })
+  const request = httpRequest({
+    port,
+    host: '127.0.0.1',
+    path,
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { accept, ...type, ...headers },
+    agent: false
+  })
   request.end(body)
-  const [response] = await inTime(once(request, 'response'), `an answer from ${path}`) as [IncomingMessage]
+  const [response] = (await inTime(once(request, 'response'), `an answer from ${path}`)) as [IncomingMessage]
   response.on('error', () => {})
   request.on('error', () => {})
-  readEvents(response, event => { if (event.data !== undefined) onData(event.data, event) })
+  readEvents(response, event => {
+    if (event.data !== undefined) onData(event.data, event)
+  })
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,

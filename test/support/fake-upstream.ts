@@ -7,12 +7,20 @@ import type { ServerEntry } from '../../upstreams/server-entry.js'
 import { newestLegacy } from './specification/revisions.js'
 import { Inbox } from './wait.js'
 
-export const legacyInitialize = { protocolVersion: newestLegacy.version, capabilities: { tools: {}, logging: {} }, serverInfo: { name: 'fake', version: '1' } }
+export const legacyInitialize = {
+  protocolVersion: newestLegacy.version,
+  capabilities: { tools: {}, logging: {} },
+  serverInfo: { name: 'fake', version: '1' }
+}
 
 /** The way of a fake server with a request: the members of the response, or nothing. */
-export type Reaction = { result: unknown } | { error: { code: number, message: string, data?: unknown } } | undefined | void
+export type Reaction =
+  { result: unknown } | { error: { code: number, message: string, data?: unknown } } | undefined | void
 
-type Script = Record<string, (request: { id: Id, method: string, params: Params }, link: FakeLink) => Reaction | Promise<Reaction>>
+type Script = Record<
+  string,
+  (request: { id: Id, method: string, params: Params }, link: FakeLink) => Reaction | Promise<Reaction>
+>
 
 /** A server in this process, as a `Dial`: reacts to requests by method, and records everything that it is sent. */
 export class FakeUpstream {
@@ -23,7 +31,11 @@ export class FakeUpstream {
   readonly #script: Script
 
   constructor (script: Script, transport: Link['transport'] = 'stdio') {
-    this.#script = { initialize: () => ({ result: legacyInitialize }), 'server/discover': () => ({ error: { code: -32601, message: 'no' } }), ...script }
+    this.#script = {
+      initialize: () => ({ result: legacyInitialize }),
+      'server/discover': () => ({ error: { code: -32601, message: 'no' } }),
+      ...script
+    }
     this.#transport = transport
   }
 
@@ -92,7 +104,10 @@ export class FakeLink implements Link {
 
   /** The server sends a message, as an object, be it wrong. Returns true if it was the response to a request. */
   send (message: object, on?: Id): boolean {
-    return this.events.message(decode(JSON.stringify({ jsonrpc: '2.0', ...message })) as Message, on === undefined ? undefined : this.channels.get(on))
+    return this.events.message(
+      decode(JSON.stringify({ jsonrpc: '2.0', ...message })) as Message,
+      on === undefined ? undefined : this.channels.get(on)
+    )
   }
 
   /** The latest message with this method. */
@@ -103,7 +118,14 @@ export class FakeLink implements Link {
   }
 
   #createChannel (): Channel {
-    return { streams: true, emit: text => { void this.#receive(text) }, respond: text => this.answers.push(JSON.parse(text) as never), end: () => {} }
+    return {
+      streams: true,
+      emit: text => {
+        void this.#receive(text)
+      },
+      respond: text => this.answers.push(JSON.parse(text) as never),
+      end: () => {}
+    }
   }
 
   async #receive (text: string): Promise<void> {

@@ -5,14 +5,27 @@ import fixture from './gateway.js'
 import { modernMeta } from './modern.js'
 
 /** A host application with routes of its own, and Patchbay under /ai. */
-export async function host (t: Test, before: (app: FastifyInstance) => unknown = () => {}, options: Partial<Options> = {}, server: FastifyServerOptions = {}): Promise<FastifyInstance> {
+export async function host (
+  t: Test,
+  before: (app: FastifyInstance) => unknown = () => {},
+  options: Partial<Options> = {},
+  server: FastifyServerOptions = {}
+): Promise<FastifyInstance> {
   const app = Fastify(server)
   t.teardown(async () => await app.close())
   await before(app)
-  await app.register(patchbay, { prefix: '/ai', plugins: [fixture], grace: 1_000, ...options, limits: { maxEventLoopDelay: 60_000, ...options.limits } })
+  await app.register(patchbay, {
+    prefix: '/ai',
+    plugins: [fixture],
+    grace: 1_000,
+    ...options,
+    limits: { maxEventLoopDelay: 60_000, ...options.limits }
+  })
   app.get('/own', async () => ({ own: true }))
   app.post('/own', async ({ body }) => ({ body, type: typeof body }))
-  app.get('/own/broken', async () => { throw Object.assign(new Error('own mistake'), { statusCode: 418 }) })
+  app.get('/own/broken', async () => {
+    throw Object.assign(new Error('own mistake'), { statusCode: 418 })
+  })
   await app.ready()
   return app
 }
@@ -26,6 +39,11 @@ export function modernPost (name: string, args: object, more: object = {}) {
     method: 'POST' as const,
     url: '/ai/mcp',
     headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name },
-    payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta: { ...modernMeta(), progressToken: 'p' }, ...more } }
+    payload: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: args, _meta: { ...modernMeta(), progressToken: 'p' }, ...more }
+    }
   }
 }

@@ -31,7 +31,10 @@ export async function lastExchange (port: number, ...parts: Bytes[]): Promise<Re
 export function request (method: string, target: string, head: Head, body?: Bytes): Buffer {
   const length: Head = body === undefined ? [] : [['Content-Length', String(Buffer.byteLength(body))]]
   const lines = [...head, ...length].map(([name, value]) => `${name}: ${value}\r\n`)
-  return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), Buffer.from(body ?? '')])
+  return Buffer.concat([
+    Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'),
+    Buffer.from(body ?? '')
+  ])
 }
 
 async function converse (port: number, parts: Bytes[], complete: (parser: ReplyParser) => boolean): Promise<Reply> {

@@ -17,7 +17,12 @@ export interface Reader {
   event?: (event: ServerEvent) => void
 }
 
-export interface HttpRequest { method: 'GET' | 'POST' | 'DELETE', path: string, headers?: Record<string, string>, body?: string }
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'DELETE'
+  path: string
+  headers?: Record<string, string>
+  body?: string
+}
 
 /** One kept-alive connection. Requests wait for the end of those before them. */
 export class HttpConnection {
@@ -37,7 +42,11 @@ export class HttpConnection {
 
   /** Settles when it is connected, or will never be. */
   async connected (): Promise<this> {
-    if (this.socket.connecting) await new Promise<void>(resolve => { this.socket.once('connect', resolve).once('close', resolve) })
+    if (this.socket.connecting) {
+      await new Promise<void>(resolve => {
+        this.socket.once('connect', resolve).once('close', resolve)
+      })
+    }
     return this
   }
 
@@ -128,5 +137,10 @@ function receive (event: ServerEvent, reader: Reader): void {
 
 function format ({ method, path, headers = {}, body }: HttpRequest, host: string): Buffer {
   const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
-  return bytesOf(method, path, Object.entries({ Host: host, Accept: 'application/json, text/event-stream', ...type, ...headers }), body)
+  return bytesOf(
+    method,
+    path,
+    Object.entries({ Host: host, Accept: 'application/json, text/event-stream', ...type, ...headers }),
+    body
+  )
 }

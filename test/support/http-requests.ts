@@ -3,7 +3,10 @@ import { exchange, request, type Bytes, type Head, type Reply } from './http-cli
 
 /** The header lines every good POST carries. */
 export const postHead = (port: number, more: Head = []): Head => [
-  ['Host', `127.0.0.1:${port}`], ['Content-Type', 'application/json'], ['Accept', 'application/json, text/event-stream'], ...more
+  ['Host', `127.0.0.1:${port}`],
+  ['Content-Type', 'application/json'],
+  ['Accept', 'application/json, text/event-stream'],
+  ...more
 ]
 
 export async function post (port: number, target: string, body: Bytes, more: Head = []): Promise<Reply> {
@@ -46,4 +49,5 @@ function parsed (body: Bytes): { method?: unknown, params?: Record<string, unkno
   }
 }
 
-const encodeName = (name: string): string => /^[!-~]*$/.test(name) ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`
+const encodeName = (name: string): string =>
+  /^[!-~]*$/.test(name) ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`

@@ -5,7 +5,12 @@ export const ADA = 'pb_ada-0123456789-0123456789-0123456789-012'
 export const BOB = 'pb_bob-0123456789-0123456789-0123456789-012'
 
 /** An entry of the option for a key. */
-export const listed = (name: string, key: string, scopes: string[] = ['mcp'], more: object = {}) => ({ name, hash: hashOf(key), scopes, ...more })
+export const listed = (name: string, key: string, scopes: string[] = ['mcp'], more: object = {}) => ({
+  name,
+  hash: hashOf(key),
+  scopes,
+  ...more
+})
 
 /** Ada may do everything that asks for nothing in particular, and write notes; Bob may do everything. */
 export const apiKeys = [listed('ada', ADA, ['mcp', 'notes']), listed('bob', BOB, ['admin'])]
@@ -20,5 +25,7 @@ export const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
 export function challengeOf (header: unknown): Record<string, string> {
   const [, parameters] = /^Bearer ([a-z_]+="[^"]*"(?:, [a-z_]+="[^"]*")*)$/.exec(String(header)) ?? []
   if (parameters === undefined) throw new Error(`not one challenge: ${String(header)}`)
-  return Object.fromEntries([...parameters.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, name, value]) => [name, value])) as Record<string, string>
+  return Object.fromEntries(
+    [...parameters.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, name, value]) => [name, value])
+  ) as Record<string, string>
 }

@@ -16,7 +16,8 @@ export default async function longList (app: FastifyInstance): Promise<void> {
   for (let index = 0; index < COUNT; index++) app.mcp.tools.add(entry(`tool_${String(index).padStart(2, '0')}`))
 }
 
-export const entry = (name: string) => tool({ name, description: `${name}: größer, "€" und 😀. `.repeat(12), run: () => name })
+export const entry = (name: string) =>
+  tool({ name, description: `${name}: größer, "€" und 😀. `.repeat(12), run: () => name })
 
 /** A gateway with this list and nothing else. */
 export const LONG = { plugins: [longList], tools: false }
@@ -32,9 +33,18 @@ export async function endpoints (url: string): Promise<Record<'modern' | 'sessio
   }
 }
 
-export const MODERN: Endpoint = { path: '/mcp', headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }, meta: modernMeta() }
+export const MODERN: Endpoint = {
+  path: '/mcp',
+  headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' },
+  meta: modernMeta()
+}
 
-export interface ListReply { status: number, headers: Headers, body: Buffer, message: { id: unknown, result: Json & { tools: Json[] } } }
+export interface ListReply {
+  status: number
+  headers: Headers
+  body: Buffer
+  message: { id: unknown, result: Json & { tools: Json[] } }
+}
 
 /** One HTTP connection on which requests may be sent before others are answered. */
 export class Connection {
@@ -64,7 +74,12 @@ export class Connection {
     const { reply: { status }, headerLines, bytes: body, rest } = this.#parser
     this.#parser = new ReplyParser()
     this.#parser.push(rest)
-    return { status, headers: new Headers(headerLines), body, message: JSON.parse(body.toString()) as ListReply['message'] }
+    return {
+      status,
+      headers: new Headers(headerLines),
+      body,
+      message: JSON.parse(body.toString()) as ListReply['message']
+    }
   }
 
   /** Text that came and was not read yet. */
@@ -74,7 +89,13 @@ export class Connection {
 }
 
 /** The one reply to a request for the list on a connection of its own. */
-export async function listOver (t: Test, url: string, endpoint: Endpoint = MODERN, id: unknown = 1, more: Record<string, string> = {}): Promise<ListReply> {
+export async function listOver (
+  t: Test,
+  url: string,
+  endpoint: Endpoint = MODERN,
+  id: unknown = 1,
+  more: Record<string, string> = {}
+): Promise<ListReply> {
   const connection = new Connection(t, url)
   connection.ask(endpoint, [id], more)
   const reply = await connection.next()
@@ -82,9 +103,16 @@ export async function listOver (t: Test, url: string, endpoint: Endpoint = MODER
   return reply
 }
 
-export const listMessage = ({ meta }: Endpoint, id: unknown): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: meta } })
+export const listMessage = ({ meta }: Endpoint, id: unknown): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: meta } })
 
 function listRequest (endpoint: Endpoint, id: unknown, more: Record<string, string>): Buffer {
-  const headers = { host: 'localhost', 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...endpoint.headers, ...more }
+  const headers = {
+    host: 'localhost',
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...endpoint.headers,
+    ...more
+  }
   return request('POST', endpoint.path, Object.entries(headers), listMessage(endpoint, id))
 }

@@ -24,13 +24,19 @@ export function sum (series: Series, name: string, labels: Record<string, string
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
   const found = [...series].filter(([key]) => {
     const [of, text = ''] = key.split('{', 2)
-    return of === name && wanted.every(label => new RegExp(`(^|,)${label.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}[,}]`).test(text))
+    return (
+      of === name &&
+      wanted.every(label => new RegExp(`(^|,)${label.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}[,}]`).test(text))
+    )
   })
   return found.reduce((total, [, value]) => total + value, 0)
 }
 
 /** Runs `promtool check metrics` on a text; undefined where there is no promtool. */
 export function promtool (text: string): { status: number | null, said: string } | undefined {
-  const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
+  const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: text,
+    encoding: 'utf8'
+  })
   return error === undefined ? { status, said: stdout + stderr } : undefined
 }

@@ -4,17 +4,38 @@ import { messagesOf } from './event-reader.js'
 export type Json = Record<string, unknown>
 
 /** The reply to a client of 2026-07-28: the status, the answer, and the messages before it on the stream. */
-export interface Answer { status: number, result: Json, error: { code: number, message: string, data: Json }, before: Json[] }
+export interface Answer {
+  status: number
+  result: Json
+  error: { code: number, message: string, data: Json }
+  before: Json[]
+}
 
-export interface Round { capabilities?: Json, inputResponses?: Json, requestState?: unknown, meta?: Json, headers?: Record<string, string> }
+export interface Round {
+  capabilities?: Json
+  inputResponses?: Json
+  requestState?: unknown
+  meta?: Json
+  headers?: Record<string, string>
+}
 
 /** Calls a tool as a client of 2026-07-28 does over HTTP. */
-export async function callTool (app: FastifyInstance, name: string, args: Json = {}, { meta, headers, capabilities = { elicitation: {}, sampling: {}, roots: {} }, ...round }: Round = {}): Promise<Answer> {
+export async function callTool (
+  app: FastifyInstance,
+  name: string,
+  args: Json = {},
+  { meta, headers, capabilities = { elicitation: {}, sampling: {}, roots: {} }, ...round }: Round = {}
+): Promise<Answer> {
   const response = await app.inject({
     method: 'POST',
     url: '/mcp',
     headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name, ...headers },
-    payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, ...round, _meta: { ...modernMeta(capabilities), ...meta } } }
+    payload: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: args, ...round, _meta: { ...modernMeta(capabilities), ...meta } }
+    }
   })
   const isStream = String(response.headers['content-type']).startsWith('text/event-stream')
   const messages = isStream ? messagesOf(response.body) : [JSON.parse(response.body) as Json]

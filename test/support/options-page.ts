@@ -8,12 +8,16 @@ const HEADING = '## All options\n'
 export function optionsPage (page: string): string {
   const end = page.indexOf(HEADING)
   if (end === -1) throw new Error(`docs/configure.md has no ${HEADING}`)
-  return `${page.slice(0, end)}${HEADING}\n${Object.entries(GROUPS).map(([title, options]) => `### ${title}\n\n${table(options)}`).join('\n')}`
+  return `${page.slice(0, end)}${HEADING}\n${Object.entries(GROUPS)
+    .map(([title, options]) => `### ${title}\n\n${table(options)}`)
+    .join('\n')}`
 }
 
 function table (options: Record<string, { default?: unknown, description?: string }>): string {
-  const rows = Object.entries(options).map(([name, { default: preset, description = '' }]) =>
-    `| \`${name}\` | \`${variable(name)}\` | ${preset === undefined ? '' : `\`${JSON.stringify(preset)}\``} | ${description} |\n`)
+  const rows = Object.entries(options).map(
+    ([name, { default: preset, description = '' }]) =>
+      `| \`${name}\` | \`${variable(name)}\` | ${preset === undefined ? '' : `\`${JSON.stringify(preset)}\``} | ${description} |\n`
+  )
   return `| option | environment | default | meaning |\n|---|---|---|---|\n${rows.join('')}`
 }
 

@@ -33,13 +33,24 @@ export interface LaunchOptions { env?: Record<string, string>, cwd?: string, ope
 const BUSY_MACHINE = { PATCHBAY_LIMITS: 'maxEventLoopDelay=60000' }
 
 /** A real process of the command. It is killed when the test ends, if it is still there. */
-export function launch (t: Owner, args: string[], { env = {}, cwd = tmpdir(), openFiles, log }: LaunchOptions = {}): Launched {
+export function launch (
+  t: Owner,
+  args: string[],
+  { env = {}, cwd = tmpdir(), openFiles, log }: LaunchOptions = {}
+): Launched {
   const shell = `${openFiles === undefined ? '' : `ulimit -n ${openFiles}; `}exec "$@"${log === undefined ? '' : ` 2>${log}`}`
   const command = [process.execPath, COMMAND, ...args]
-  const [program = 'sh', ...rest] = openFiles === undefined && log === undefined ? command : ['sh', '-c', shell, 'sh', ...command]
-  const child = spawn(program, rest, { cwd, env: joinLimits({ PATH: process.env['PATH'], XDG_DATA_HOME: DATA }, BUSY_MACHINE, env) })
+  const [program = 'sh', ...rest] =
+    openFiles === undefined && log === undefined ? command : ['sh', '-c', shell, 'sh', ...command]
+  const child = spawn(program, rest, {
+    cwd,
+    env: joinLimits({ PATH: process.env['PATH'], XDG_DATA_HOME: DATA }, BUSY_MACHINE, env)
+  })
   const launched = new Launched(child)
-  t.teardown(async () => { child.kill('SIGKILL'); await launched.ended })
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await launched.ended
+  })
   return launched
 }
 
@@ -64,7 +75,12 @@ export class Launched {
     child.stdout.on('data', (chunk: Buffer) => { this.stdout += String(chunk) })
     child.stderr.on('data', (chunk: Buffer) => { this.stderr += String(chunk) })
     this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-    this.ended = once(child, 'close').then(([code, signal]) => ({ code: code as number | null, signal: signal as string | null, stdout: this.stdout, stderr: this.stderr }))
+    this.ended = once(child, 'close').then(([code, signal]) => ({
+      code: code as number | null,
+      signal: signal as string | null,
+      stdout: this.stdout,
+      stderr: this.stderr
+    }))
   }
 
   get pid (): number | undefined {
@@ -99,7 +115,9 @@ export class Launched {
       for (;;) {
         const found = what.exec(this.stderr)
         if (found !== null) return found
-        await once(this.#child.stderr, 'data', { signal }).catch(error => { throw new Error(`${String(what)} was not said, but: ${this.stderr}`, { cause: error }) })
+        await once(this.#child.stderr, 'data', { signal }).catch(error => {
+          throw new Error(`${String(what)} was not said, but: ${this.stderr}`, { cause: error })
+        })
       }
     })
   }
@@ -135,4 +153,8 @@ export class Launched {
 
 export const initialize = { id: 'hello', method: 'initialize', params: {} }
 
-export const toolCall = (id: number, name: string, args: object = {}, more: object = {}) => ({ id, method: 'tools/call', params: { name, arguments: args, ...more } })
+export const toolCall = (id: number, name: string, args: object = {}, more: object = {}) => ({
+  id,
+  method: 'tools/call',
+  params: { name, arguments: args, ...more }
+})

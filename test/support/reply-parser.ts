@@ -64,7 +64,12 @@ export class ReplyParser {
 
   /** True when the connection can carry another request. */
   get reusable (): boolean {
-    return this.#whole && this.#unread.length === 0 && this.#head?.headers.get('connection') !== 'close' && this.#head?.status !== 101
+    return (
+      this.#whole &&
+      this.#unread.length === 0 &&
+      this.#head?.headers.get('connection') !== 'close' &&
+      this.#head?.status !== 101
+    )
   }
 
   push (chunk: Buffer): void {

@@ -52,7 +52,11 @@ function table (rows: Row[]): string[] {
   const names = [...new Set(rows.flatMap(row => Object.keys(row)))]
   const lines = [names, ...rows.map(row => names.map(name => inWords(row[name])))]
   const widths = names.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)))
-  return lines.map(line => line.map((cell, column) => column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)).join('  '))
+  return lines.map(line =>
+    line
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  ')
+  )
 }
 
 function inWords (value: string | number | undefined): string {

@@ -8,7 +8,10 @@ import { within } from './wait.js'
 import { dataFolder } from './environment/on-disk.js'
 import type { EventReader, ServerEvent } from './event-reader.js'
 
-/** In milliseconds: until it answered, and how much of that the process was at work, which does not depend on what else the machine does. */
+/**
+ * In milliseconds: until it answered, and how much of that the process was at work, which does not depend on what else
+ * the machine does.
+ */
 export interface Start { elapsed: number, busy: number | undefined }
 
 /** A gateway of the command that can be ended in any way and started again, with the same folder and port. */
@@ -36,9 +39,15 @@ export class Gateway {
   /** Returns the time until a client could be served. */
   async start (): Promise<Start> {
     const begun = performance.now()
-    this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], { env: { PATCHBAY_LOG_LEVEL: 'error', ...this.env } })
+    this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], {
+      env: { PATCHBAY_LOG_LEVEL: 'error', ...this.env }
+    })
     const ended = this.#process.ended.then(({ stderr }) => { throw new Error(`the gateway did not start: ${stderr}`) })
-    const answered = within(120_000, async signal => { while (!await this.#answers()) await sleep(Math.min(50, 5 + (performance.now() - begun) / 50), undefined, { signal }) })
+    const answered = within(120_000, async signal => {
+      while (!(await this.#answers())) {
+        await sleep(Math.min(50, 5 + (performance.now() - begun) / 50), undefined, { signal })
+      }
+    })
     ended.catch(() => {})
     await Promise.race([answered, ended])
     return { elapsed: Math.round(performance.now() - begun), busy: busyFor(this.#process.pid) }
@@ -80,7 +89,8 @@ export async function gatewayOn (t: Owner, args: string[] = [], env: Record<stri
 /** The processor time of a process, where the system reports it. */
 function busyFor (pid: number | undefined): number | undefined {
   try {
-    const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13).map(Number) ?? []
+    const [user, system] =
+      readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13).map(Number) ?? []
     return ((user ?? NaN) + (system ?? NaN)) * 10
   } catch {
     return undefined
@@ -113,7 +123,9 @@ export class Reading {
 
   /** Events with a message, each once. */
   get messages (): Array<{ id: string, message: Record<string, unknown> }> {
-    return this.events.filter(({ data = '' }) => data !== '').map(({ id = '', data = '' }) => ({ id, message: JSON.parse(data) as Record<string, unknown> }))
+    return this.events
+      .filter(({ data = '' }) => data !== '')
+      .map(({ id = '', data = '' }) => ({ id, message: JSON.parse(data) as Record<string, unknown> }))
   }
 
   get lastId (): string {
@@ -130,7 +142,9 @@ export class Reading {
 
   async #read (): Promise<void> {
     try {
-      for (let event = await this.#reader.event(); event !== undefined; event = await this.#reader.event()) this.events.push(event)
+      for (let event = await this.#reader.event(); event !== undefined; event = await this.#reader.event()) {
+        this.events.push(event)
+      }
     } catch {
       // The other end was killed, or we dropped the connection.
     }

@@ -10,6 +10,9 @@ export function routesOf (app: FastifyInstance): Array<[method: string, url: str
     const [indent = '', rest = ''] = line.split(/[├└]── /)
     const [, segment = '', methods] = /^(\S*)(?: \((.*)\))?$/.exec(rest) ?? []
     path.splice(indent.length / 4, Infinity, segment)
-    return (methods?.split(', ') ?? []).map((method): [string, string] => [method, path.join('').replace(':patchbayView', VIEW)])
+    return (methods?.split(', ') ?? []).map((method): [string, string] => [
+      method,
+      path.join('').replace(':patchbayView', VIEW)
+    ])
   })
 }

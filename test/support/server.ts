@@ -22,24 +22,48 @@ export interface Server {
 }
 
 /** A gateway with the fixture tools, `count` and `hang`. */
-export async function startServer (t: Test, options: Partial<Options> = {}, server: FastifyServerOptions = {}): Promise<Server> {
+export async function startServer (
+  t: Test,
+  options: Partial<Options> = {},
+  server: FastifyServerOptions = {}
+): Promise<Server> {
   const seen = { counted: 0, hanging: 0, aborted: 0 }
-  const plugins = [fixture, async (fastify: FastifyInstance) => { addWitnesses(fastify, seen) }, ...options.plugins ?? []]
+  const plugins = [
+    fixture,
+    async (fastify: FastifyInstance) => {
+      addWitnesses(fastify, seen)
+    },
+    ...(options.plugins ?? [])
+  ]
   const { app } = await listening(t, { ...options, plugins }, server)
   return watched(t, app, seen)
 }
 
 /** Any application that listens and has Patchbay in it. */
 export function watched (t: Test, app: FastifyInstance, seen: Server['seen']): Server {
-  return { app, port: (app.server.address() as AddressInfo).port, seen, sockets: watchSockets(t, app), faults: watchFaults(t) }
+  return {
+    app,
+    port: (app.server.address() as AddressInfo).port,
+    seen,
+    sockets: watchSockets(t, app),
+    faults: watchFaults(t)
+  }
 }
 
 /** The server has removed its former peers, no error was uncaught, and the next good message is answered. */
 export async function expectUnharmed (t: Test, { app, port, sockets, faults, head = [] }: Server): Promise<void> {
-  const ping = request('POST', '/message', [['Host', 'localhost'], ['Content-Type', 'application/json'], ...head], '{"jsonrpc":"2.0","id":1,"method":"ping"}')
+  const ping = request(
+    'POST',
+    '/message',
+    [['Host', 'localhost'], ['Content-Type', 'application/json'], ...head],
+    '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+  )
   const reply = summariseReply(await exchange(port, ping))
   if (reply !== '200 ok id 1') t.fail(`the next good message is answered ${reply}`)
-  await until(() => app.mcp.sessions.size + app.mcp.dispatcher.lifecycle.peers.size === 0, 'the end of all sessions and peers')
+  await until(
+    () => app.mcp.sessions.size + app.mcp.dispatcher.lifecycle.peers.size === 0,
+    'the end of all sessions and peers'
+  )
   await until(() => sockets.size === 0, 'the end of all connections')
   if (faults.length > 0) t.fail(`nobody caught ${String(faults.splice(0)[0])}`)
 }
@@ -75,7 +99,16 @@ export function addWitnesses ({ mcp: { tools } }: FastifyInstance, seen: Server[
     description: 'Never answers unless it is told to stop',
     run: async (_input, { signal }) => {
       seen.hanging++
-      await new Promise<void>(resolve => signal.addEventListener('abort', () => { seen.aborted++; resolve() }, { once: true }))
+      await new Promise<void>(resolve =>
+        signal.addEventListener(
+          'abort',
+          () => {
+            seen.aborted++
+            resolve()
+          },
+          { once: true }
+        )
+      )
     }
   }))
 }

@@ -57,7 +57,11 @@ export class Speaker {
     const { inputRequests, requestState } = answer.result ?? {}
     if (inputRequests === undefined) return answer
     const questions = Object.entries(inputRequests as Record<string, { method: string, params: Json }>)
-    const inputResponses = Object.fromEntries(await Promise.all(questions.map(async ([key, question]) => [key, await this.#answer(question.method, question.params)])))
+    const inputResponses = Object.fromEntries(
+      await Promise.all(
+        questions.map(async ([key, question]) => [key, await this.#answer(question.method, question.params)])
+      )
+    )
     return await this.request(method, { ...params, inputResponses, requestState })
   }
 
@@ -67,7 +71,11 @@ export class Speaker {
 
   /** Sends a request and gives its id. */
   send (method: string, params: Json = {}): number {
-    this.#receive({ id: ++this.#lastId, method, params: this.#stateless ? { ...params, ...modern(this.#capabilities) } : params })
+    this.#receive({
+      id: ++this.#lastId,
+      method,
+      params: this.#stateless ? { ...params, ...modern(this.#capabilities) } : params
+    })
     return this.#lastId
   }
 
@@ -104,7 +112,9 @@ export class Speaker {
 
   #receive (message: Json): void {
     const { channel } = this.peer
-    if (channel !== undefined) this.#app.mcp.dispatcher.receive(decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.peer, channel)
+    if (channel !== undefined) {
+      this.#app.mcp.dispatcher.receive(decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.peer, channel)
+    }
   }
 
   #onMessage (message: Json): void {
@@ -128,6 +138,7 @@ export class Speaker {
   }
 }
 
-export const textOf = ({ result }: Answer): string => (result?.content as Array<{ text: string }> | undefined)?.map(({ text }) => text).join('\n') as string
+export const textOf = ({ result }: Answer): string =>
+  (result?.content as Array<{ text: string }> | undefined)?.map(({ text }) => text).join('\n') as string
 
 export const dataOf = <T = Json>({ result }: Answer): T => result?.structuredContent as T

@@ -5,7 +5,13 @@ import type { SessionRecord, SessionStore } from '../../protocol/store.js'
 import { memoryStore } from '../../stores/memory/store.js'
 
 export const RECORD: SessionRecord = {
-  revision: '2025-11-25', initialized: true, client: undefined, capabilities: {}, logLevel: 'warning', subscriptions: [], principal: undefined
+  revision: '2025-11-25',
+  initialized: true,
+  client: undefined,
+  capabilities: {},
+  logLevel: 'warning',
+  subscriptions: [],
+  principal: undefined
 }
 
 export const TOMORROW = Date.now() + 86_400_000

@@ -8,7 +8,13 @@ type Json = Record<string, unknown>
 export function summarise (message: unknown): string {
   if (message instanceof Closed) return `close ${message.code}`
   if (Array.isArray(message)) return `[${message.map(summarise).join(', ')}]`
-  const { jsonrpc, id, method, error, result } = message as { jsonrpc?: unknown, id?: unknown, method?: string, error?: Json, result?: Json }
+  const { jsonrpc, id, method, error, result } = message as {
+    jsonrpc?: unknown
+    id?: unknown
+    method?: string
+    error?: Json
+    result?: Json
+  }
   if (jsonrpc !== '2.0') return `not JSON-RPC: ${JSON.stringify(message)}`
   if (method !== undefined) return `${id === undefined ? 'notification' : 'request'} ${method}`
   const name = id === undefined ? 'no id' : `id ${JSON.stringify(id)}`

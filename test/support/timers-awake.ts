@@ -12,8 +12,8 @@ let next = 1_000
 let shortest = 0
 
 /**
- * Remembers where timers are made from now on, so that one that keeps the process awake can be named: intervals, timeouts of at least `least` ms,
- * and after `rememberAllTimers` shorter ones, too.
+ * Remembers where timers are made from now on, so that one that keeps the process awake can be named: intervals,
+ * timeouts of at least `least` ms, and after `rememberAllTimers` shorter ones, too.
  */
 export function rememberTimers (least: number): void {
   shortest = least
@@ -36,7 +36,10 @@ export function timersAwake (): string[] {
   return [...made].map(({ ms, where }) => `a timer of ${ms} ms, made by ${where}`)
 }
 
-function remembering<T extends typeof setTimeout | typeof setInterval> (original: T, counts: (ms: number) => boolean): T {
+function remembering<T extends typeof setTimeout | typeof setInterval> (
+  original: T,
+  counts: (ms: number) => boolean
+): T {
   const set = (callback: () => void, ms?: number, ...rest: []): NodeJS.Timeout => {
     const timer = original(callback, ms, ...rest)
     if (counts(ms ?? 0)) remember(ms ?? 0, awake(new WeakRef(timer)), set)
@@ -71,7 +74,8 @@ function remember (ms: number, keepsAwake: () => boolean, caller: (...args: neve
   if (made.size > next) next = 2 * forget() + 1_000
 }
 
-// Text at once, because frames keep what they belong to from being collected; and no Error, because some tests count those that are made.
+// Text at once, because frames keep what they belong to from being collected; and no Error, because some tests count
+// those that are made.
 function callersOf (callee: (...args: never[]) => unknown): string {
   const { prepareStackTrace } = Error
   const trace = { stack: '' }

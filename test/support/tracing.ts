@@ -1,5 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Context, type ContextManager, type Span, type SpanContext, type SpanOptions, type SpanStatus, type Tracer, type TracerProvider } from '@opentelemetry/api'
+import {
+  context,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type ContextManager,
+  type Span,
+  type SpanContext,
+  type SpanOptions,
+  type SpanStatus,
+  type Tracer,
+  type TracerProvider
+} from '@opentelemetry/api'
 import type { Test } from 'tap'
 
 /** A span as it was when it ended. */
@@ -40,7 +55,12 @@ const newId = (digits: number): string => (++lastId).toString(16).padStart(digit
 function recorder (spans: RecordedSpan[]): Tracer {
   const startSpan = (name: string, options: SpanOptions = {}, current: Context = context.active()): Span => {
     const parent = trace.getSpanContext(current)
-    const ids = { traceId: parent?.traceId ?? newId(32), spanId: newId(16), traceFlags: 1, ...(parent?.traceState === undefined ? {} : { traceState: parent.traceState }) }
+    const ids = {
+      traceId: parent?.traceId ?? newId(32),
+      spanId: newId(16),
+      traceFlags: 1,
+      ...(parent?.traceState === undefined ? {} : { traceState: parent.traceState })
+    }
     return new MadeSpan(name, options, ids, parent?.spanId, spans)
   }
   return { startSpan, startActiveSpan: () => { throw new Error('not used') } }
@@ -57,7 +77,13 @@ class MadeSpan implements Span {
   #failed = false
   #ended = false
 
-  constructor (name: string, options: SpanOptions, ids: SpanContext, parentId: string | undefined, spans: RecordedSpan[]) {
+  constructor (
+    name: string,
+    options: SpanOptions,
+    ids: SpanContext,
+    parentId: string | undefined,
+    spans: RecordedSpan[]
+  ) {
     this.#name = name
     this.#options = options
     this.#ids = ids
@@ -69,7 +95,9 @@ class MadeSpan implements Span {
   spanContext = (): SpanContext => this.#ids
   isRecording = (): boolean => !this.#ended
   addEvent = (...event: unknown[]): this => this.#note(...event)
-  recordException = (error: unknown): void => { this.#note(String(error), error) }
+  recordException = (error: unknown): void => {
+    this.#note(String(error), error)
+  }
 
   updateName = (name: string): this => {
     this.#name = name
@@ -116,8 +144,17 @@ class AsyncContexts implements ContextManager {
   readonly #storage = new AsyncLocalStorage<Context>()
 
   active = (): Context => this.#storage.getStore() ?? ROOT_CONTEXT
-  with = <A extends unknown[], F extends (...args: A) => ReturnType<F>>(current: Context, fn: F, thisArg?: ThisParameterType<F>, ...args: A): ReturnType<F> => this.#storage.run(current, () => fn.call(thisArg, ...args))
+  with = <A extends unknown[], F extends (...args: A) => ReturnType<F>>(
+    current: Context,
+    fn: F,
+    thisArg?: ThisParameterType<F>,
+    ...args: A
+  ): ReturnType<F> => this.#storage.run(current, () => fn.call(thisArg, ...args))
+
   bind = <T>(_current: Context, target: T): T => target
   enable = (): this => this
-  disable = (): this => { this.#storage.disable(); return this }
+  disable = (): this => {
+    this.#storage.disable()
+    return this
+  }
 }

@@ -6,7 +6,10 @@ import { socketConnection, sseConnection, stdioConnection, type Connection } fro
 
 /** A connected client that can send any bytes. */
 export interface Client {
-  /** Sends one message and returns what came back; `silent` is set where nothing may come back, so that it does not wait. */
+  /**
+   * Sends one message and returns what came back; `silent` is set where nothing may come back, so that it does not
+   * wait.
+   */
   send: (input: Input, silent?: boolean) => Promise<string>
   close: () => Promise<void>
 }
@@ -20,7 +23,8 @@ export const transports = {
   'session 2025-03-26': session('2025-03-26'),
   stateless: async ({ port, head }) => posting('modern', async body => await postModern(port, body, head)),
   message: async ({ port, head }) => posting('legacy', async body => await post(port, '/message', body, head)),
-  'mcp without a session': async ({ port, head }) => posting('legacy', async body => await post(port, '/mcp', body, head)),
+  'mcp without a session': async ({ port, head }) =>
+    posting('legacy', async body => await post(port, '/mcp', body, head)),
   sse: afterHandshake(sseConnection, '2024-11-05'),
   websocket: afterHandshake(socketConnection, NEWEST),
   'websocket 2025-06-18': afterHandshake(socketConnection, '2025-06-18'),
@@ -73,7 +77,11 @@ export const CONNECTIONS: Array<[name: string, era: Era, open: (server: Server) 
 ]
 
 /** Shakes hands over a connection and gives it back. */
-export async function performHandshake (connection: Connection, version = NEWEST, capabilities = {}): Promise<Connection> {
+export async function performHandshake (
+  connection: Connection,
+  version = NEWEST,
+  capabilities = {}
+): Promise<Connection> {
   await connection.write(initialize(version, capabilities))
   await connection.inbox.next()
   await connection.write(notification('notifications/initialized'))

@@ -4,8 +4,14 @@ import type { Options } from '../../app.js'
 import { listening } from './gateway.js'
 import { until } from './wait.js'
 
-/** A gateway without tools of its own in front of these servers, listening, when all of them are connected and listed. */
-export async function inFrontOf (t: Test, mcpServers: Record<string, object>, options: Partial<Options> = {}): Promise<{ app: FastifyInstance, url: string }> {
+/**
+ * A gateway without tools of its own in front of these servers, listening, when all of them are connected and listed.
+ */
+export async function inFrontOf (
+  t: Test,
+  mcpServers: Record<string, object>,
+  options: Partial<Options> = {}
+): Promise<{ app: FastifyInstance, url: string }> {
   const place = await listening(t, { plugins: [], tools: false, ...options, mcpServers })
   await upstreamsReady(place.app, Object.keys(mcpServers))
   return place
@@ -13,7 +19,10 @@ export async function inFrontOf (t: Test, mcpServers: Record<string, object>, op
 
 /** Settles when these servers are connected and their lists are read. */
 export async function upstreamsReady ({ mcp }: FastifyInstance, names: string[]): Promise<void> {
-  const isReady = (name: string): boolean => mcp.upstreams.status().some(({ alias, state, stale, tools }) => alias === name && state === 'ready' && !stale && tools > 0)
+  const isReady = (name: string): boolean =>
+    mcp.upstreams
+      .status()
+      .some(({ alias, state, stale, tools }) => alias === name && state === 'ready' && !stale && tools > 0)
   await until(() => names.every(isReady), `the start of ${names.join(', ')}`).catch(error => {
     throw new Error(`${String(error)}: ${JSON.stringify(mcp.upstreams.status())}`)
   })

@@ -5,10 +5,16 @@ const { setTimeout, clearTimeout } = globalThis
 
 const sleep = async (ms: number): Promise<void> => await new Promise(resolve => { setTimeout(resolve, ms) })
 
-/** In milliseconds. Only a failing test waits this long: on a busy machine the first answer of a process may take seconds. */
+/**
+ * In milliseconds. Only a failing test waits this long: on a busy machine the first answer of a process may take
+ * seconds.
+ */
 const DEADLINE = 60_000
 
-/** Runs `work` with a signal that aborts after `ms`. Keeps the process awake meanwhile, as the timers of the server do not. */
+/**
+ * Runs `work` with a signal that aborts after `ms`. Keeps the process awake meanwhile, as the timers of the server do
+ * not.
+ */
 export async function within<T> (ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(new Error(`nothing came within ${ms} ms`)), ms)
@@ -33,14 +39,17 @@ export async function inTime<T> (promise: Promise<T>, what: string, ms = DEADLIN
 }
 
 /**
- * Waits for a fixed time. The reason says why neither an event nor a clock that the test turns will do; at most ten calls are left, which
- * test/waiting.test.ts counts.
+ * Waits for a fixed time. The reason says why neither an event nor a clock that the test turns will do; at most ten
+ * calls are left, which test/waiting.test.ts counts.
  */
 export async function pause (ms: number, _reason: string): Promise<void> {
   await sleep(ms)
 }
 
-/** Takes time as a part of what a test has built: a tool, a client or a server that is slow. Rejects when the signal aborts. */
+/**
+ * Takes time as a part of what a test has built: a tool, a client or a server that is slow. Rejects when the signal
+ * aborts.
+ */
 export async function takeTime (ms: number, signal?: AbortSignal): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     signal?.throwIfAborted()
@@ -60,13 +69,23 @@ export async function untilAborted (signal: AbortSignal): Promise<never> {
   throw new Error('the signal has not aborted')
 }
 
-/** Waits until the condition holds, for conditions that no event announces; it is looked at again after some milliseconds. */
-export async function until (holds: () => boolean | Promise<boolean>, what = String(holds), ms = DEADLINE, again = 2): Promise<void> {
+/**
+ * Waits until the condition holds, for conditions that no event announces; it is looked at again after some
+ * milliseconds.
+ */
+export async function until (
+  holds: () => boolean | Promise<boolean>,
+  what = String(holds),
+  ms = DEADLINE,
+  again = 2
+): Promise<void> {
   // A timer and no clock, because some tests move the clocks.
   let late = false
-  const timer = setTimeout(() => { late = true }, ms)
+  const timer = setTimeout(() => {
+    late = true
+  }, ms)
   try {
-    while (!await holds()) {
+    while (!(await holds())) {
       if (late) throw new Error(`${what} did not happen within ${ms} ms`)
       await sleep(again)
     }

@@ -31,7 +31,13 @@ export const toolSource = (name: string, expression: string, more = ''): string 
   `import { tool } from 'mcp-patchbay'\n${more}\nexport default tool({ name: '${name}', description: 'd', run: async (input, call) => String(${expression}) })\n`
 
 /** Starts a gateway with the files, where `plugins` are relative to their folder, which `prepare` may change before. */
-export async function watchedFolder (t: Test, files: Record<string, string>, plugins: string[], options: Partial<Options> = {}, prepare: (root: string) => void = () => {}): Promise<WatchedFolder> {
+export async function watchedFolder (
+  t: Test,
+  files: Record<string, string>,
+  plugins: string[],
+  options: Partial<Options> = {},
+  prepare: (root: string) => void = () => {}
+): Promise<WatchedFolder> {
   const root = await mkdtemp(join(tmpdir(), 'patchbay-watch-'))
   const write = (name: string, text: string): void => {
     mkdirSync(dirname(join(root, name)), { recursive: true })
@@ -40,8 +46,23 @@ export async function watchedFolder (t: Test, files: Record<string, string>, plu
   for (const [name, text] of Object.entries(files)) write(name, text)
   prepare(root)
   const log: string[] = []
-  const stream = { write: (line: string) => { log.push((JSON.parse(line) as { msg: string }).msg) } }
-  const app = await build({ plugins: plugins.map(each => join(root, each)), tools: false, http: false, audit: false, reload: true, ...options, limits: { maxEventLoopDelay: 60_000, ...options.limits } }, { logger: { level: 'info', stream } })
+  const stream = {
+    write: (line: string) => {
+      log.push((JSON.parse(line) as { msg: string }).msg)
+    }
+  }
+  const app = await build(
+    {
+      plugins: plugins.map(each => join(root, each)),
+      tools: false,
+      http: false,
+      audit: false,
+      reload: true,
+      ...options,
+      limits: { maxEventLoopDelay: 60_000, ...options.limits }
+    },
+    { logger: { level: 'info', stream } }
+  )
   await app.ready()
   const client = await createClient(app)
   t.teardown(async () => {
@@ -67,7 +88,9 @@ export async function watchedFolder (t: Test, files: Record<string, string>, plu
       return log[read - 1] as string
     },
     call: async name => {
-      const { content } = await client.request('tools/call', { name, arguments: {} }) as { content: Array<{ text: string }> }
+      const { content } = (await client.request('tools/call', { name, arguments: {} })) as {
+        content: Array<{ text: string }>
+      }
       return content.map(({ text }) => text).join('')
     }
   }

@@ -45,7 +45,9 @@ export class Watcher {
   }
 
   get batches (): Batch[] {
-    return this.client.notifications.filter(({ method }) => method === WATCH).map(({ params }) => params as unknown as Batch)
+    return this.client.notifications
+      .filter(({ method }) => method === WATCH)
+      .map(({ params }) => params as unknown as Batch)
   }
 
   /** The last state of a member that was sent. */

@@ -54,7 +54,10 @@ export function promise (length: bigint): Buffer {
 }
 
 export function closeFrame (code: number, reason: Bytes = ''): Buffer {
-  return frame({ opcode: OPCODE.close, payload: Buffer.concat([Buffer.from([code >> 8, code & 255]), Buffer.from(reason)]) })
+  return frame({
+    opcode: OPCODE.close,
+    payload: Buffer.concat([Buffer.from([code >> 8, code & 255]), Buffer.from(reason)])
+  })
 }
 
 export const upgradeHead = (port: number, more: Head = []): Head => [

@@ -27,23 +27,28 @@ async function connected (t: Test, protocolVersion = '2024-11-05'): Promise<Clie
 t.test('both tools are listed as clients of the first revision know them', async t => {
   const { request } = await connected(t)
   const { tools } = await request('tools/list') as { tools: Json[] }
-  t.strictSame(tools.filter(({ name }) => String(name).endsWith('_clipboard')), [
-    {
-      name: 'get_clipboard',
-      description: 'Get the current text content from the system clipboard',
-      inputSchema: { type: 'object', properties: {}, required: [], additionalProperties: false }
-    },
-    {
-      name: 'set_clipboard',
-      description: 'Set the system clipboard to the provided text content',
-      inputSchema: {
-        type: 'object',
-        properties: { text: { type: 'string', description: 'The text content to copy to the clipboard', maxLength: 1048576 } },
-        required: ['text'],
-        additionalProperties: false
+  t.strictSame(
+    tools.filter(({ name }) => String(name).endsWith('_clipboard')),
+    [
+      {
+        name: 'get_clipboard',
+        description: 'Get the current text content from the system clipboard',
+        inputSchema: { type: 'object', properties: {}, required: [], additionalProperties: false }
+      },
+      {
+        name: 'set_clipboard',
+        description: 'Set the system clipboard to the provided text content',
+        inputSchema: {
+          type: 'object',
+          properties: {
+            text: { type: 'string', description: 'The text content to copy to the clipboard', maxLength: 1048576 }
+          },
+          required: ['text'],
+          additionalProperties: false
+        }
       }
-    }
-  ])
+    ]
+  )
 })
 
 const REQUIRED = "set_clipboard requires 'text' parameter"
@@ -56,7 +61,11 @@ const WRONG: Array<[what: string, params: Json, details: string | RegExp]> = [
   ['null', set(null), REQUIRED],
   ['one character too many', set('x'.repeat(1_048_577)), LENGTH],
   ['one emoji too many', set('😀'.repeat(1_048_577)), LENGTH],
-  ['something besides the text', { name: 'set_clipboard', arguments: { text: 'text', format: 'html' } }, /^arguments of set_clipboard: .*"format"/],
+  [
+    'something besides the text',
+    { name: 'set_clipboard', arguments: { text: 'text', format: 'html' } },
+    /^arguments of set_clipboard: .*"format"/
+  ],
   ['a NUL', set('a\0b'), /NUL/],
   ['half an emoji', set('a\uD83D'), /half of a surrogate pair/],
   ['the other half', set('\uDE00b'), /half of a surrogate pair/],
@@ -67,11 +76,16 @@ t.test('wrong arguments are refused before a clipboard is looked for', async t =
   t.teardown(environment({}))
   for (const version of STRICT) {
     const { request } = await connected(t, version)
-    for (const [what, params, details] of WRONG) await t.rejects(request('tools/call', params), { code: -32602, data: { details } }, `${what}, ${version}`)
+    for (const [what, params, details] of WRONG) {
+      await t.rejects(request('tools/call', params), { code: -32602, data: { details } }, `${what}, ${version}`)
+    }
   }
   const { request } = await connected(t, '2025-11-25')
   for (const [what, params, details] of WRONG) {
-    const { isError, content: [block] } = await request('tools/call', params) as { isError: boolean, content: [{ text: string }] }
+    const {
+      isError,
+      content: [block]
+    } = (await request('tools/call', params)) as { isError: boolean, content: [{ text: string }] }
     t.equal(isError, true, what)
     t.match(block.text.replace('Invalid params: ', ''), details, what)
   }
@@ -84,13 +98,24 @@ t.test('a machine without a display', onLinux, async t => {
   for (const version of STRICT) {
     t.test(`is an error with details and a hint in ${version}`, async t => {
       const { request } = await connected(t, version)
-      for (const params of calls) await t.rejects(request('tools/call', params), { code: -32001, message: 'Clipboard error', data: { details: NO_DISPLAY, hint: /Xvfb.*DISPLAY/ } })
+      for (const params of calls) {
+        await t.rejects(request('tools/call', params), {
+          code: -32001,
+          message: 'Clipboard error',
+          data: { details: NO_DISPLAY, hint: /Xvfb.*DISPLAY/ }
+        })
+      }
     })
   }
 
   t.test('is an error result with all of the text in 2025-11-25', async t => {
     const { request } = await connected(t, '2025-11-25')
-    for (const params of calls) t.match(await request('tools/call', params), { isError: true, content: [{ text: /^Clipboard error: Failed .*: No display environment available\. .*Xvfb/ }] })
+    for (const params of calls) {
+      t.match(await request('tools/call', params), {
+        isError: true,
+        content: [{ text: /^Clipboard error: Failed .*: No display environment available\. .*Xvfb/ }]
+      })
+    }
   })
 
   t.test('and in 2026-07-28', async t => {
@@ -98,7 +123,10 @@ t.test('a machine without a display', onLinux, async t => {
     t.teardown(async () => await app.close())
     for (const { name, arguments: args } of calls) {
       const { result } = await callTool(app, name, args)
-      t.match(result, { isError: true, content: [{ text: /^Clipboard error: Failed .*: No display environment available\. .*Xvfb/ }] })
+      t.match(result, {
+        isError: true,
+        content: [{ text: /^Clipboard error: Failed .*: No display environment available\. .*Xvfb/ }]
+      })
     }
   })
 })
@@ -129,8 +157,16 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
 
   t.test('newer clients get it as data, too', async t => {
     const { request } = await connected(t, '2025-11-25')
-    t.strictSame(await request('tools/call', set('a😀')), { ...textResult('Text copied to clipboard'), structuredContent: { copied: 2 }, isError: false })
-    t.strictSame(await request('tools/call', get), { ...textResult('a😀'), structuredContent: { text: 'a😀' }, isError: false })
+    t.strictSame(await request('tools/call', set('a😀')), {
+      ...textResult('Text copied to clipboard'),
+      structuredContent: { copied: 2 },
+      isError: false
+    })
+    t.strictSame(await request('tools/call', get), {
+      ...textResult('a😀'),
+      structuredContent: { text: 'a😀' },
+      isError: false
+    })
   })
 
   t.test('of 50 calls at once the last one stays', async t => {
@@ -155,7 +191,10 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
 
     const took = await bestTime(6_000, async () => {
       const start = performance.now()
-      await t.rejects(request('tools/call', get), { code: -32001, data: { details: 'Failed to access system clipboard: No answer within 5000 ms', hint: /does not answer/ } })
+      await t.rejects(request('tools/call', get), {
+        code: -32001,
+        data: { details: 'Failed to access system clipboard: No answer within 5000 ms', hint: /does not answer/ }
+      })
       return performance.now() - start
     }, 3)
     t.ok(took > 4_900 && took < 6_000, `it took ${took} ms`)
@@ -177,7 +216,11 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
 
 async function post (url: string, params: Json): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-  const response = await fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const response = await fetch(`${url}/message`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body
+  })
   return (await response.json() as Json).result
 }
 

@@ -42,14 +42,26 @@ t.test('its result fits its output schema, and it takes no arguments', async t =
   const { result: { tools } } = await speaker.request('tools/list')
   const listed = (tools as Json[]).find(({ name }) => name === 'health_check')
   t.match(listed, { annotations: { readOnlyHint: true }, description: /status/ })
-  t.equal(compile(listed?.outputSchema as ReturnType<typeof Type.Object>)(dataOf(await speaker.tool('health_check'))), undefined)
-  t.match(await speaker.tool('health_check', { verbose: true }), { result: { isError: true, content: [{ text: /"verbose"/ }] } })
+  t.equal(
+    compile(listed?.outputSchema as ReturnType<typeof Type.Object>)(dataOf(await speaker.tool('health_check'))),
+    undefined
+  )
+  t.match(await speaker.tool('health_check', { verbose: true }), {
+    result: { isError: true, content: [{ text: /"verbose"/ }] }
+  })
 })
 
 t.test('its numbers are current', async t => {
   const { app, url } = await listening(t)
   const speaker = new Speaker(app)
-  const report = async () => dataOf<{ uptime: number, sessions: number, peers: number, memory: { rss: number, heapUsed: number }, transports: string[] }>(await speaker.tool('health_check'))
+  const report = async () =>
+    dataOf<{
+      uptime: number
+      sessions: number
+      peers: number
+      memory: { rss: number, heapUsed: number }
+      transports: string[]
+    }>(await speaker.tool('health_check'))
   const before = await report()
   t.strictSame([before.sessions, before.peers, before.transports], [0, 1, ['http', 'sse', 'websocket']])
   t.ok(before.memory.rss > before.memory.heapUsed && before.memory.heapUsed > 1_000_000)
@@ -63,7 +75,8 @@ t.test('its numbers are current', async t => {
 
 t.test('the transports are those that are open and those that are in use', async t => {
   const app = await gateway(t, { http: false })
-  const transports = async (speaker: Speaker) => dataOf<{ transports: string[] }>(await speaker.tool('health_check')).transports
+  const transports = async (speaker: Speaker) =>
+    dataOf<{ transports: string[] }>(await speaker.tool('health_check')).transports
   const speaker = new Speaker(app)
   t.strictSame(await transports(speaker), ['http'])
   speaker.close()
@@ -76,12 +89,19 @@ t.test('what is not served is named, with what to do about it', async t => {
   const { unavailable } = dataOf<{ unavailable: Record<string, string> }>(await new Speaker(app).tool('health_check'))
   t.equal(unavailable['teleport'], 'there is no pad: buy one')
   const served = await gateway(t, { commands: { echo: {} } })
-  t.notOk('execute_command' in dataOf<{ unavailable: Json }>(await new Speaker(served).tool('health_check')).unavailable)
+  t.notOk(
+    'execute_command' in dataOf<{ unavailable: Json }>(await new Speaker(served).tool('health_check')).unavailable
+  )
 })
 
 t.test('paths of this machine are not shown', async t => {
   const [data, root] = [await folder(t, {}), await folder(t, { 'a.txt': 'a' })]
-  const { app, url } = await listening(t, { data, roots: [root], commands: { it: { program: '/bin/echo', folder: root } }, secret: 'a secret of sixteen' })
+  const { app, url } = await listening(t, {
+    data,
+    roots: [root],
+    commands: { it: { program: '/bin/echo', folder: root } },
+    secret: 'a secret of sixteen'
+  })
   const texts = [
     JSON.stringify(await new Speaker(app).tool('health_check')),
     await (await fetch(`${url}/health`)).text(),
@@ -89,7 +109,18 @@ t.test('paths of this machine are not shown', async t => {
   ]
   for (const text of texts) {
     t.match(text, 'healthy')
-    for (const private_ of [data, root, homedir(), process.cwd(), process.execPath, '/bin/echo', 'a secret', String(process.pid)]) t.notOk(text.includes(private_), private_)
+    for (const private_ of [
+      data,
+      root,
+      homedir(),
+      process.cwd(),
+      process.execPath,
+      '/bin/echo',
+      'a secret',
+      String(process.pid)
+    ]) {
+      t.notOk(text.includes(private_), private_)
+    }
   }
 })
 

@@ -19,12 +19,20 @@ const MODERN = '2026-07-28'
 
 /** Every transport of each revision on which a client gets notifications outside of calls. */
 export const LISTENERS: Array<[version: string, transport: Transport]> = [
-  ...['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', MODERN].flatMap(version => (['in-process', 'WebSocket', 'HTTP stream'] as const).map((transport): [string, Transport] => [version, transport])),
+  ...['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', MODERN].flatMap(version =>
+    (['in-process', 'WebSocket', 'HTTP stream'] as const).map((transport): [string, Transport] => [version, transport])
+  ),
   ['2024-11-05', 'HTTP+SSE']
 ]
 
 /** Connects a client that is notified of the resource, and of lists of resources. */
-export async function listener (t: Test, version: string, transport: Transport, served: Served, uri: string): Promise<Listener> {
+export async function listener (
+  t: Test,
+  version: string,
+  transport: Transport,
+  served: Served,
+  uri: string
+): Promise<Listener> {
   if (transport === 'in-process') return await inProcess(served, version, uri)
   if (transport === 'WebSocket') return await overWebSocket(t, served.url, version, uri)
   if (transport === 'HTTP+SSE') return await overSse(t, served.url, uri)
@@ -40,7 +48,11 @@ export async function nextNotification (listener: Listener, method: string): Pro
 }
 
 const filter = (uri: string) => ({ notifications: { resourceSubscriptions: [uri], resourcesListChanged: true } })
-const hello = (protocolVersion: string) => ({ id: 0, method: 'initialize', params: { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } } })
+const hello = (protocolVersion: string) => ({
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+})
 const subscribe = (version: string, uri: string) => version === MODERN
   ? { id: 1, method: 'subscriptions/listen', params: { ...filter(uri), ...modern() } }
   : { id: 1, method: 'resources/subscribe', params: { uri } }
@@ -65,7 +77,9 @@ async function overWebSocket (t: Test, url: string, version: string, uri: string
   const messages: Json[] = []
   socket.on('message', (data: Buffer) => { messages.push(JSON.parse(String(data)) as Json) })
   await once(socket, 'open')
-  for (const message of [...(version === MODERN ? [] : [hello(version)]), subscribe(version, uri)]) socket.send(text(message))
+  for (const message of [...(version === MODERN ? [] : [hello(version)]), subscribe(version, uri)]) {
+    socket.send(text(message))
+  }
   const message = async () => await within(60_000, async signal => {
     while (messages.length === 0) await once(socket, 'message', { signal })
     return messages.shift() as Json
@@ -83,7 +97,11 @@ async function sessionStream (t: Test, url: string, version: string, uri: string
 }
 
 async function modernStream (t: Test, url: string, uri: string): Promise<Listener> {
-  const headers = { 'content-type': 'application/json', 'mcp-protocol-version': MODERN, 'mcp-method': 'subscriptions/listen' }
+  const headers = {
+    'content-type': 'application/json',
+    'mcp-protocol-version': MODERN,
+    'mcp-method': 'subscriptions/listen'
+  }
   const stream = await openStream(`${url}/mcp`, { method: 'POST', headers, body: text(subscribe(MODERN, uri)) })
   t.teardown(() => stream.drop())
   if (!isConfirmed(await stream.message())) throw new Error('the first message is no confirmation')
@@ -95,7 +113,11 @@ async function overSse (t: Test, url: string, uri: string): Promise<Listener> {
   t.teardown(() => stream.drop())
   const { data = '' } = await stream.event() ?? {}
   for (const message of [hello('2024-11-05'), subscribe('2024-11-05', uri)]) {
-    await fetch(new URL(data, url), { method: 'POST', headers: { 'content-type': 'application/json' }, body: text(message) })
+    await fetch(new URL(data, url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: text(message)
+    })
   }
   while (!isConfirmed(await stream.message()));
   return stream

@@ -8,7 +8,10 @@ const UPDATED = 'notifications/resources/updated'
 const TEMPLATE = { type: 'ref/resource', uri: 'note:///{id}' }
 
 async function ids (speaker: Speaker): Promise<unknown> {
-  const { result } = await speaker.request('completion/complete', { ref: TEMPLATE, argument: { name: 'id', value: '' } })
+  const { result } = await speaker.request('completion/complete', {
+    ref: TEMPLATE,
+    argument: { name: 'id', value: '' }
+  })
   return result.completion
 }
 
@@ -19,7 +22,9 @@ async function listed (speaker: Speaker): Promise<string[]> {
 
 /** Ada has notes 1 to 3, Bob has note 1, the anonymous caller has none. */
 async function owned (app: FastifyInstance, version = '2025-11-25') {
-  const [ada, bob, anonymous] = ['ada', 'bob', undefined].map(principal => new Speaker(app, { version, ...(principal === undefined ? {} : { principal }) })) as [Speaker, Speaker, Speaker]
+  const [ada, bob, anonymous] = ['ada', 'bob', undefined].map(
+    principal => new Speaker(app, { version, ...(principal === undefined ? {} : { principal }) })
+  ) as [Speaker, Speaker, Speaker]
   for (const content of ['secret of Ada', 'another', 'third']) await ada.tool('add_note', { content, tags: ['t'] })
   await bob.tool('add_note', { content: 'of Bob', tags: ['t'] })
   return { ada, bob, anonymous }
@@ -32,7 +37,9 @@ for (const where of ['in memory', 'on disk']) {
       const { ada, bob, anonymous } = await owned(app, version)
       t.match(textOf(await ada.tool('get_notes')), /third[^]*another[^]*secret of Ada/)
       t.match(textOf(await bob.tool('get_notes', { tags: ['t'] })), /^1\. of Bob/)
-      for (const speaker of [bob, anonymous]) t.notMatch(JSON.stringify(await speaker.tool('get_notes')), /secret|another|third/)
+      for (const speaker of [bob, anonymous]) {
+        t.notMatch(JSON.stringify(await speaker.tool('get_notes')), /secret|another|third/)
+      }
       t.equal(textOf(await anonymous.tool('get_notes')), 'There are no such notes')
 
       t.strictSame(await listed(ada), ['note:///1', 'note:///2', 'note:///3'])
@@ -42,7 +49,8 @@ for (const where of ['in memory', 'on disk']) {
       t.match(await ids(bob), { values: ['1'], total: 1 })
       t.match(await ids(anonymous), { values: [], total: 0 })
 
-      const read = async (speaker: Speaker, id: string) => await speaker.request('resources/read', { uri: `note:///${id}` })
+      const read = async (speaker: Speaker, id: string) =>
+        await speaker.request('resources/read', { uri: `note:///${id}` })
       t.match(await read(ada, '1'), { result: { contents: [{ text: 'secret of Ada' }] } })
       t.match(await read(bob, '1'), { result: { contents: [{ text: 'of Bob' }] } })
       const absent = { error: { message: 'Resource not found: note:///3', data: { uri: 'note:///3' } } }
@@ -64,7 +72,12 @@ for (const version of ['2024-11-05', '2025-11-25', '2026-07-28']) {
     t.match(await ada.next(UPDATED), { uri: 'note:///3' })
     for (const content of ['second', 'third of Bob']) await bob.tool('add_note', { content })
     t.match(await bob.next(UPDATED), { uri: 'note:///3' })
-    for (const speaker of [ada, bob, anonymous]) t.strictSame(speaker.notifications.filter(({ method }) => method === UPDATED), [])
+    for (const speaker of [ada, bob, anonymous]) {
+      t.strictSame(
+        speaker.notifications.filter(({ method }) => method === UPDATED),
+        []
+      )
+    }
   })
 }
 
@@ -86,10 +99,40 @@ t.test('a cursor of one caller is refused to another', async t => {
 t.test('a principal that looks like a part of a key is not another one', async t => {
   for (const data of [undefined, await folder(t, {})]) {
     const app = await gateway(t, { http: false, ...(data === undefined ? {} : { data }) })
-    const NAMES = ['', '/', 'ada', 'ada/', 'ada/1', 'notes', 'notes/ada', '__proto__', 'constructor', 'undefined', 'null', 'Ada', ' ada', 'ädä', 'a\u0308da\u0308', '🦊', 'x'.repeat(1000)]
+    const NAMES = [
+      '',
+      '/',
+      'ada',
+      'ada/',
+      'ada/1',
+      'notes',
+      'notes/ada',
+      '__proto__',
+      'constructor',
+      'undefined',
+      'null',
+      'Ada',
+      ' ada',
+      'ädä',
+      'a\u0308da\u0308',
+      '🦊',
+      'x'.repeat(1000)
+    ]
     const speakers = NAMES.map(principal => new Speaker(app, { principal }))
-    for (const [index, speaker] of speakers.entries()) t.match(dataOf(await speaker.tool('add_note', { content: `of ${index}` })), { id: '1' }, String(NAMES[index]).slice(0, 20))
-    for (const [index, speaker] of speakers.entries()) t.match(dataOf(await speaker.tool('get_notes')), { notes: [{ content: `of ${index}` }], more: false }, String(NAMES[index]).slice(0, 20))
+    for (const [index, speaker] of speakers.entries()) {
+      t.match(
+        dataOf(await speaker.tool('add_note', { content: `of ${index}` })),
+        { id: '1' },
+        String(NAMES[index]).slice(0, 20)
+      )
+    }
+    for (const [index, speaker] of speakers.entries()) {
+      t.match(
+        dataOf(await speaker.tool('get_notes')),
+        { notes: [{ content: `of ${index}` }], more: false },
+        String(NAMES[index]).slice(0, 20)
+      )
+    }
     t.match(dataOf(await new Speaker(app).tool('get_notes')), { notes: [] })
   }
 })
@@ -123,6 +166,8 @@ t.test('a note that another gateway adds is notified to its owner alone', async 
   t.match(await ada.next(UPDATED, 2_000), { uri: 'note:///1' })
   await ada.next('notifications/resources/list_changed')
   t.strictSame(bob.notifications, [], 'neither that it changed nor that there is one more')
-  t.match(await ada.request('resources/read', { uri: 'note:///1' }), { result: { contents: [{ text: 'from elsewhere' }] } })
+  t.match(await ada.request('resources/read', { uri: 'note:///1' }), {
+    result: { contents: [{ text: 'from elsewhere' }] }
+  })
   t.match(await bob.request('resources/read', { uri: 'note:///1' }), { error: { code: -32002 } })
 })

@@ -15,7 +15,8 @@ const STORES: Array<[name: string, options: (t: Test) => Promise<Partial<Options
 
 const notesOf = (result: Json): Note[] => (result['structuredContent'] as { notes: Note[] }).notes
 
-const contents = async (call: Call, args: Json = {}): Promise<string[]> => notesOf(await call('get_notes', args)).map(({ content }) => content)
+const contents = async (call: Call, args: Json = {}): Promise<string[]> =>
+  notesOf(await call('get_notes', args)).map(({ content }) => content)
 
 for (const [where, options] of STORES) {
   t.test(`notes ${where}`, async t => {
@@ -32,17 +33,40 @@ for (const [where, options] of STORES) {
         t.equal(uri, `note:///${id}`)
         t.ok(Date.parse(created) >= before && Date.parse(created) <= Date.now())
         const found = await call('get_notes', { tags: [transport] })
-        t.strictSame(found['structuredContent'], { notes: [{ id, content: `by ${transport}`, tags: ['x', transport], created }], more: false })
+        t.strictSame(found['structuredContent'], {
+          notes: [{ id, content: `by ${transport}`, tags: ['x', transport], created }],
+          more: false
+        })
         t.match(found, { content: [{ text: `${id}. by ${transport}\n   (${created}, x, ${transport})` }] })
-        t.match(await call('delete_note', { id, confirm: true }), { isError: false, structuredContent: { id, deleted: true }, content: [{ text: `Note ${id} deleted` }] })
-        t.match(await call('get_notes', { tags: [transport] }), { structuredContent: { notes: [], more: false }, content: [{ text: 'There are no such notes' }] })
-        t.match(await call('delete_note', { id, confirm: true }), { isError: true, content: [{ text: `There is no note "${id}"; get_notes lists them` }] })
+        t.match(await call('delete_note', { id, confirm: true }), {
+          isError: false,
+          structuredContent: { id, deleted: true },
+          content: [{ text: `Note ${id} deleted` }]
+        })
+        t.match(await call('get_notes', { tags: [transport] }), {
+          structuredContent: { notes: [], more: false },
+          content: [{ text: 'There are no such notes' }]
+        })
+        t.match(await call('delete_note', { id, confirm: true }), {
+          isError: true,
+          content: [{ text: `There is no note "${id}"; get_notes lists them` }]
+        })
       })
     }
 
     t.test('what one transport is given, all transports give, the newest first', async t => {
-      for (const [index, transport] of TRANSPORTS.entries()) await (await through(t, transport, served))('add_note', { content: `${index}`, tags: ['shared'] })
-      for (const transport of TRANSPORTS) t.strictSame(await contents(await through(t, transport, served), { tags: ['shared'] }), ['2', '1', '0'], transport)
+      for (const [index, transport] of TRANSPORTS.entries()) {
+        await (
+          await through(t, transport, served)
+        )('add_note', { content: `${index}`, tags: ['shared'] })
+      }
+      for (const transport of TRANSPORTS) {
+        t.strictSame(
+          await contents(await through(t, transport, served), { tags: ['shared'] }),
+          ['2', '1', '0'],
+          transport
+        )
+      }
     })
 
     const ODD: Array<[what: string, content: string, tags?: string[]]> = [
@@ -88,8 +112,16 @@ for (const [where, options] of STORES) {
 
 t.test('tags choose the notes that have any of them; limit takes the newest of these', async t => {
   const speaker = new Speaker(await gateway(t))
-  const NOTES: Array<[content: string, tags?: string[]]> = [['a', ['x']], ['b', ['y']], ['c', ['x', 'y']], ['d'], ['e', ['z']]]
-  for (const [content, tags] of NOTES) await speaker.tool('add_note', { content, ...(tags === undefined ? {} : { tags }) })
+  const NOTES: Array<[content: string, tags?: string[]]> = [
+    ['a', ['x']],
+    ['b', ['y']],
+    ['c', ['x', 'y']],
+    ['d'],
+    ['e', ['z']]
+  ]
+  for (const [content, tags] of NOTES) {
+    await speaker.tool('add_note', { content, ...(tags === undefined ? {} : { tags }) })
+  }
   const found = async (args: Json) => {
     const { notes, more } = dataOf<{ notes: Note[], more: boolean }>(await speaker.tool('get_notes', args))
     return [notes.map(({ content }) => content).join(''), more]
@@ -110,16 +142,31 @@ t.test('tags choose the notes that have any of them; limit takes the newest of t
 
 t.test('without a limit the newest hundred are given', async t => {
   const speaker = new Speaker(await gateway(t))
-  await Promise.all(Array.from({ length: 450 }, async (_, index) => await speaker.tool('add_note', { content: String(index), tags: index % 225 === 0 ? ['rare'] : [] })))
+  await Promise.all(
+    Array.from(
+      { length: 450 },
+      async (_, index) =>
+        await speaker.tool('add_note', { content: String(index), tags: index % 225 === 0 ? ['rare'] : [] })
+    )
+  )
   const { notes, more } = dataOf<{ notes: Note[], more: boolean }>(await speaker.tool('get_notes'))
   t.strictSame([notes.length, more, notes[0]?.id, notes.at(-1)?.id], [100, true, '450', '351'])
-  t.strictSame(dataOf<{ notes: Note[] }>(await speaker.tool('get_notes', { limit: 1000 })).notes.map(({ id }) => Number(id)), Array.from({ length: 450 }, (_, index) => 450 - index))
-  t.strictSame(dataOf<{ notes: Note[] }>(await speaker.tool('get_notes', { tags: ['rare'] })).notes.map(({ content }) => content), ['225', '0'], 'however far back')
+  t.strictSame(
+    dataOf<{ notes: Note[] }>(await speaker.tool('get_notes', { limit: 1000 })).notes.map(({ id }) => Number(id)),
+    Array.from({ length: 450 }, (_, index) => 450 - index)
+  )
+  t.strictSame(
+    dataOf<{ notes: Note[] }>(await speaker.tool('get_notes', { tags: ['rare'] })).notes.map(({ content }) => content),
+    ['225', '0'],
+    'however far back'
+  )
 })
 
 t.test('notes too long for one answer are cut, and the answer states it', async t => {
   const speaker = new Speaker(await gateway(t))
-  for (let index = 0; index < 20; index++) await speaker.tool('add_note', { content: String(index).padEnd(65_536, '.') })
+  for (let index = 0; index < 20; index++) {
+    await speaker.tool('add_note', { content: String(index).padEnd(65_536, '.') })
+  }
   const { notes, more } = dataOf<{ notes: Note[], more: boolean }>(await speaker.tool('get_notes'))
   t.equal(more, true)
   t.ok(notes.length >= 10 && notes.length < 20, `${notes.length} notes`)
@@ -153,8 +200,16 @@ t.test('what a tool keeps under the names of ours is its own, and harms nothing'
     name: 'keeper',
     description: 'd',
     run: async (_input, { store }) => {
-      for (const [space, key] of [['notes', 'mine'], ['notes', '000000000000001'], ['note ids', 'notes'], ['counter', 'value'], ['patchbay', 'secret']] as const) await store.put(space, key, { at: 1 })
-      return JSON.stringify(await Promise.all(['notes', 'counter'].map(async space => (await store.list(space)).length)))
+      for (const [space, key] of [
+        ['notes', 'mine'],
+        ['notes', '000000000000001'],
+        ['note ids', 'notes'],
+        ['counter', 'value'],
+        ['patchbay', 'secret']
+      ] as const) { await store.put(space, key, { at: 1 }) }
+      return JSON.stringify(
+        await Promise.all(['notes', 'counter'].map(async space => (await store.list(space)).length))
+      )
     }
   })
   const app = await gateway(t, { http: false, plugins: [async ({ mcp: { tools } }) => tools.add(keeper)] })

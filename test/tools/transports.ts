@@ -38,12 +38,21 @@ async function overWebSocket (t: Test, url: string): Promise<Call> {
     waiting.get(answer['id'])?.(answer)
   })
   let lastId = 0
-  const request = async (method: string, params: Json): Promise<Json> => await within(60_000, async signal => await new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('no answer')))
-    waiting.set(++lastId, resolve)
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id: lastId, method, params }))
-  }))
-  await request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } })
+  const request = async (method: string, params: Json): Promise<Json> =>
+    await within(
+      60_000,
+      async signal =>
+        await new Promise((resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('no answer')))
+          waiting.set(++lastId, resolve)
+          socket.send(JSON.stringify({ jsonrpc: '2.0', id: lastId, method, params }))
+        })
+    )
+  await request('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' }
+  })
   return async (name, args = {}) => resultOf(await request('tools/call', { name, arguments: args }))
 }
 

@@ -9,11 +9,34 @@ import { createClient, patchbay, serveStdio } from '../../app.js'
 import type { Json } from '../support/modern.js'
 import { gateway, listening } from '../support/gateway.js'
 import { until, within } from '../support/wait.js'
-import { Connection, COUNT, endpoints, entry, listMessage, listOver, LONG, MODERN, type Endpoint, type ListReply } from '../support/long-lists.js'
+import {
+  Connection,
+  COUNT,
+  endpoints,
+  entry,
+  listMessage,
+  listOver,
+  LONG,
+  MODERN,
+  type Endpoint,
+  type ListReply
+} from '../support/long-lists.js'
 
 // The part of a long answer that is the same for all clients is kept as bytes and written behind the rest.
 
-const IDS = [1, 0, -7, 2 ** 53 - 1, '', 'plain', 'ü€😀', '€'.repeat(300), 'with "quotes", \\ and \n', '"},"result":{}}', '\ud83d']
+const IDS = [
+  1,
+  0,
+  -7,
+  2 ** 53 - 1,
+  '',
+  'plain',
+  'ü€😀',
+  '€'.repeat(300),
+  'with "quotes", \\ and \n',
+  '"},"result":{}}',
+  '\ud83d'
+]
 const NAMES = Array.from({ length: COUNT }, (_, index) => `tool_${String(index).padStart(2, '0')}`)
 
 const namesIn = ({ message }: Pick<ListReply, 'message'>): unknown[] => message.result.tools.map(({ name }) => name)
@@ -33,7 +56,12 @@ t.test('a long list', async t => {
         t.strictSame(Object.keys(message), ['jsonrpc', 'id', 'result'])
         t.equal(message.id, id)
         t.strictSame(namesIn({ message }), NAMES)
-        t.ok(message.result.tools.every(({ name, description }) => description === entry(String(name)).listed['description']), 'every character is there')
+        t.ok(
+          message.result.tools.every(
+            ({ name, description }) => description === entry(String(name)).listed['description']
+          ),
+          'every character is there'
+        )
         t.equal(JSON.stringify(message), body.toString(), 'and none beside them')
       }
     })
@@ -45,7 +73,9 @@ t.test('a long list', async t => {
         connection.ask(endpoint, ids)
         for (const id of ids) {
           const reply = await connection.next()
-          if (reply.message.id !== id || namesIn(reply).length !== COUNT) t.fail(`${String(reply.message.id)} instead of ${id}`)
+          if (reply.message.id !== id || namesIn(reply).length !== COUNT) {
+            t.fail(`${String(reply.message.id)} instead of ${id}`)
+          }
         }
       }
       t.equal(connection.rest, '')
@@ -70,7 +100,12 @@ t.test('a long list', async t => {
       input.write(`${listMessage(MODERN, id)}\n`)
       await until(() => written.endsWith('\n'))
       t.equal(written, `${text}\n`)
-      const injected = await app.inject({ method: 'POST', url: '/mcp', headers: { ...MODERN.headers, 'content-type': 'application/json' }, payload: listMessage(MODERN, id) })
+      const injected = await app.inject({
+        method: 'POST',
+        url: '/mcp',
+        headers: { ...MODERN.headers, 'content-type': 'application/json' },
+        payload: listMessage(MODERN, id)
+      })
       t.equal(injected.body, text)
       t.equal(Number(injected.headers['content-length']), Buffer.byteLength(text))
     }
@@ -82,7 +117,11 @@ t.test('a long list', async t => {
     t.equal((await listOver(t, url, ways.modern, 1)).headers.get('x-session-id'), null)
     t.match(await (await fetch(`${url}/health`)).json(), { status: 'healthy' })
     t.equal((await fetch(`${url}/mcp`, { method: 'HEAD' })).status, 405)
-    const wrong = await fetch(`${url}/mcp`, { method: 'POST', headers: { ...MODERN.headers, 'content-type': 'application/json' }, body: listMessage(MODERN, 1).replace('"params":{', '"params":{"cursor":"made up",') })
+    const wrong = await fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: { ...MODERN.headers, 'content-type': 'application/json' },
+      body: listMessage(MODERN, 1).replace('"params":{', '"params":{"cursor":"made up",')
+    })
     t.match(await wrong.json(), { id: 1, error: { code: -32602 } })
   })
 
@@ -118,7 +157,10 @@ t.test('the pages of a long list are each their own', async t => {
       const response = await fetch(`${url}${endpoint.path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...endpoint.headers },
-        body: listMessage(endpoint, 2).replace('"params":{', `"params":{"cursor":${JSON.stringify(first.message.result['nextCursor'])},`)
+        body: listMessage(endpoint, 2).replace(
+          '"params":{',
+          `"params":{"cursor":${JSON.stringify(first.message.result['nextCursor'])},`
+        )
       })
       t.strictSame(namesIn({ message: await response.json() as ListReply['message'] }), NAMES.slice(25))
     }
@@ -163,7 +205,13 @@ t.test('over HTTP/2 the list is the same', async t => {
   const session = connect(await app.listen({ port: 0, host: '127.0.0.1' }))
   t.teardown(() => session.destroy())
   for (const id of ['ü€😀', 1]) {
-    const stream = session.request({ ':method': 'POST', ':path': MODERN.path, ...MODERN.headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' })
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': MODERN.path,
+      ...MODERN.headers,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream'
+    })
     stream.end(listMessage(MODERN, id))
     const message = JSON.parse(await within(60_000, async () => await text(stream))) as ListReply['message']
     t.equal(message.id, id)

@@ -40,9 +40,23 @@ const TRANSPORTS: Record<string, (t: Test, url: string) => Promise<Transport>> =
       while (inbox.length === 0) await once(arrivals, 'message', { signal })
       return inbox.shift() as Json
     })
-    await sendMessage({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: { elicitation: {} } } })
+    await sendMessage({
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: { elicitation: {} } }
+    })
     await next()
-    return { call: async message => { await sendMessage(message); return next }, sendMessage, ping: async () => { await sendMessage({ id: 99, method: 'ping' }); return await next() } }
+    return {
+      call: async message => {
+        await sendMessage(message)
+        return next
+      },
+      sendMessage,
+      ping: async () => {
+        await sendMessage({ id: 99, method: 'ping' })
+        return await next()
+      }
+    }
   }
 }
 
@@ -57,14 +71,27 @@ const unawaited = tool({
 })
 
 const ENDS: Array<[how: string, name: string, options: Partial<Options>, answer: Json]> = [
-  ['runs out of time', 'ask_name', { callTimeout: 20, callTimeoutMax: 100 }, { error: { code: -32603, message: /given up/ } }],
+  [
+    'runs out of time',
+    'ask_name',
+    { callTimeout: 20, callTimeoutMax: 100 },
+    { error: { code: -32603, message: /given up/ } }
+  ],
   ['does not wait for it', 'impatient', {}, { result: { content: [{ text: 'never mind' }] } }]
 ]
 
 for (const [transport, open] of Object.entries(TRANSPORTS)) {
   for (const [how, name, options, answer] of ENDS) {
     t.test(`${transport}: when a call ${how}, its question is cancelled first and a late answer ignored`, async t => {
-      const { url } = await listening(t, { ...options, plugins: [fixture, async ({ mcp: { tools } }) => { tools.add(unawaited) }] })
+      const { url } = await listening(t, {
+        ...options,
+        plugins: [
+          fixture,
+          async ({ mcp: { tools } }) => {
+            tools.add(unawaited)
+          }
+        ]
+      })
       const { call, sendMessage, ping } = await open(t, url)
       const next = await call({ id: 1, method: 'tools/call', params: { name } })
       const question = await next()

@@ -10,15 +10,40 @@ import { socketConnection, sseConnection, stdioConnection, type Connection } fro
 
 type Json = Record<string, unknown>
 
-const TRANSPORTS: Record<string, (server: Server) => Promise<Connection>> = { stdio: stdioConnection, WebSocket: socketConnection, 'HTTP+SSE': sseConnection }
+const TRANSPORTS: Record<string, (server: Server) => Promise<Connection>> = {
+  stdio: stdioConnection,
+  WebSocket: socketConnection,
+  'HTTP+SSE': sseConnection
+}
 
 /** A server with a resource that is watched, and tools that notify, wait and ask when the test calls for it. */
 async function setUp (t: Test, options: Partial<Options> = {}) {
   const watched = { begun: 0, ended: 0 }
   const signals = new EventEmitter().setMaxListeners(0)
   const plugin = async ({ mcp: { tools, resources } }: FastifyInstance): Promise<void> => {
-    resources.add(resource({ uri: 'test://watched', name: 'watched', read: () => 'x', watch: async () => { watched.begun++; return () => { watched.ended++ } } }))
-    tools.add(tool({ name: 'murmur', description: 'd', run: (_input, call) => { call.log('info', 'psst'); return 'murmured' } }))
+    resources.add(
+      resource({
+        uri: 'test://watched',
+        name: 'watched',
+        read: () => 'x',
+        watch: async () => {
+          watched.begun++
+          return () => {
+            watched.ended++
+          }
+        }
+      })
+    )
+    tools.add(
+      tool({
+        name: 'murmur',
+        description: 'd',
+        run: (_input, call) => {
+          call.log('info', 'psst')
+          return 'murmured'
+        }
+      })
+    )
     tools.add(tool({
       name: 'ask_later',
       description: 'd',
@@ -63,9 +88,17 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
 
     t.match(await ask(connection, initialize('2025-03-26')), { id: 0, result: { protocolVersion: '2025-03-26' } })
     updated()
-    t.match(await ask(connection, tools('murmur')), { id: 1, result: { content: [{ text: 'murmured' }] } }, 'the log level is the default, and no update precedes the answer')
+    t.match(
+      await ask(connection, tools('murmur')),
+      { id: 1, result: { content: [{ text: 'murmured' }] } },
+      'the log level is the default, and no update precedes the answer'
+    )
     t.match(watched, { begun: 1, ended: 1 }, 'nothing is watched for it any more')
-    t.match(await ask(connection, tools('ask_roots')), { error: { message: /did not declare the capability/ } }, 'what it can do is what it says now')
+    t.match(
+      await ask(connection, tools('ask_roots')),
+      { error: { message: /did not declare the capability/ } },
+      'what it can do is what it says now'
+    )
     t.match(await ask(connection, tools('echo')), { error: { code: -32602 } }, 'answers are those of the new revision')
     await ask(connection, subscribe)
     updated()
@@ -79,7 +112,12 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
     await ask(connection, initialize('2025-03-26', { roots: {} }))
     await ask(connection, setLevel)
     await ask(connection, subscribe)
-    for (const params of [{ capabilities: 'all' }, { clientInfo: [] }, { protocolVersion: 5 }, { capabilities: { x: 'y'.repeat(1_000_000) } }]) {
+    for (const params of [
+      { capabilities: 'all' },
+      { clientInfo: [] },
+      { protocolVersion: 5 },
+      { capabilities: { x: 'y'.repeat(1_000_000) } }
+    ]) {
       t.match(await ask(connection, call('initialize', params)('legacy')), { error: { code: -32602 } })
     }
     t.match(await ask(connection, call('initialize', { _meta: modernMeta() })('modern')), { error: { code: -32601 } })
@@ -101,9 +139,15 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
     await ask(connection, initialize('2024-11-05'))
     await connection.write(tools('wait', 'new'))
     await until(() => signals.listenerCount('go') === 2, 'the other call')
-    t.match(await ask(connection, tools('wait', 'old')), { id: 'old', error: { code: -32600, message: /still being answered/ } })
+    t.match(await ask(connection, tools('wait', 'old')), {
+      id: 'old',
+      error: { code: -32600, message: /still being answered/ }
+    })
     signals.emit('go')
-    const answers = [await connection.inbox.next(), await connection.inbox.next()] as Array<{ id: string, result: Json }>
+    const answers = [await connection.inbox.next(), await connection.inbox.next()] as Array<{
+      id: string
+      result: Json
+    }>
     t.match(answers.find(({ id }) => id === 'old'), { result: { structuredContent: { said: 'gone' } } })
     t.notOk('structuredContent' in (answers.find(({ id }) => id === 'new')?.result ?? {}))
     await connection.close()
@@ -118,10 +162,24 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
     await until(() => signals.listenerCount('ask') === 1, 'the call')
     await connection.write(initialize('2025-06-18', { roots: {} }))
     const again = [await connection.inbox.next(), await connection.inbox.next()] as Array<{ id: unknown }>
-    t.match(again.find(({ id }) => id === 'asked'), { error: { code: -32603, message: 'The client cannot be asked for roots/list: it has sent initialize again since this request' } })
+    t.match(
+      again.find(({ id }) => id === 'asked'),
+      {
+        error: {
+          code: -32603,
+          message: 'The client cannot be asked for roots/list: it has sent initialize again since this request'
+        }
+      }
+    )
     await connection.write(JSON.stringify({ jsonrpc: '2.0', id: question.id, result: { roots: [] } }))
     signals.emit('ask')
-    t.match(await connection.inbox.next(), { id: 'later', error: { code: -32603, message: 'The client cannot be asked for roots/list: it has sent initialize again since this request' } })
+    t.match(await connection.inbox.next(), {
+      id: 'later',
+      error: {
+        code: -32603,
+        message: 'The client cannot be asked for roots/list: it has sent initialize again since this request'
+      }
+    })
     const next = await ask(connection, tools('ask_roots', 'asked'))
     t.not(next.id, question.id, 'ids of questions are not used again')
     await connection.close()
@@ -129,10 +187,28 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
 
   t.test(`${name}: what follows a handshake that has to wait comes after it`, async t => {
     const { server } = await setUp(t)
-    server.app.mcp.use(async (_call, next) => { await new Promise(resolve => setImmediate(resolve)); return await next() })
+    server.app.mcp.use(async (_call, next) => {
+      await new Promise(resolve => setImmediate(resolve))
+      return await next()
+    })
     const connection = await open(server)
-    for (const text of [initialize('2025-03-26'), notification('notifications/initialized'), call('ping', {}, 1)('legacy'), initialize('2024-11-05', {}, 2), tools('wait', 3)]) await connection.write(text)
-    t.match([await connection.inbox.next(), await connection.inbox.next(), await connection.inbox.next()], [{ id: 0, result: { protocolVersion: '2025-03-26' } }, { id: 1, result: {} }, { id: 2, result: { protocolVersion: '2024-11-05' } }])
+    for (const text of [
+      initialize('2025-03-26'),
+      notification('notifications/initialized'),
+      call('ping', {}, 1)('legacy'),
+      initialize('2024-11-05', {}, 2),
+      tools('wait', 3)
+    ]) {
+      await connection.write(text)
+    }
+    t.match(
+      [await connection.inbox.next(), await connection.inbox.next(), await connection.inbox.next()],
+      [
+        { id: 0, result: { protocolVersion: '2025-03-26' } },
+        { id: 1, result: {} },
+        { id: 2, result: { protocolVersion: '2024-11-05' } }
+      ]
+    )
     await connection.close()
   })
 }
@@ -153,10 +229,21 @@ t.test('only so much waits for a handshake', async t => {
 t.test('notifications that wait for a handshake count with their bytes', async t => {
   const { server } = await setUp(t)
   const gate = new EventEmitter()
-  server.app.mcp.use(async ({ method }, next) => { if (method === 'initialize') await once(gate, 'open'); return await next() })
+  server.app.mcp.use(async ({ method }, next) => {
+    if (method === 'initialize') await once(gate, 'open')
+    return await next()
+  })
   const connection = await stdioConnection(server)
   await connection.write(initialize())
-  for (let sent = 0; sent < 3; sent++) await connection.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized', params: { _meta: { text: 'x'.repeat(600_000) } } }))
+  for (let sent = 0; sent < 3; sent++) {
+    await connection.write(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        method: 'notifications/initialized',
+        params: { _meta: { text: 'x'.repeat(600_000) } }
+      })
+    )
+  }
   await connection.write(call('ping', {}, 1)('legacy'))
   await connection.write(call('tools/list', { _meta: { text: 'x'.repeat(600_000) } }, 2)('legacy'))
   t.match(await connection.inbox.next(), { id: 2, error: { code: -32600, message: /wait for its answer/ } })
@@ -168,7 +255,11 @@ t.test('notifications that wait for a handshake count with their bytes', async t
 t.test('where each call is counted exactly, a hundred may follow a handshake at once', async t => {
   const { server } = await setUp(t, { rate: 1_000, burst: 2_000 })
   const connection = await stdioConnection(server)
-  await connection.write([initialize(), ...Array.from({ length: 100 }, (_nothing, index) => call('ping', {}, index + 1)('legacy'))].join('\n'))
+  await connection.write(
+    [initialize(), ...Array.from({ length: 100 }, (_nothing, index) => call('ping', {}, index + 1)('legacy'))].join(
+      '\n'
+    )
+  )
   for (let id = 0; id <= 100; id++) t.match(await connection.inbox.next(), { id, result: {} })
   await connection.close()
 })

@@ -11,7 +11,12 @@ import { nextEvent, until } from '../support/wait.js'
 
 const MiB = 1024 * 1024
 const REQUESTS = 100
-const INITIALIZE = { jsonrpc: '2.0', id: 'first', method: 'initialize', params: initializeParams({ name: 'slow', version: '1' }, {}) }
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 'first',
+  method: 'initialize',
+  params: initializeParams({ name: 'slow', version: '1' }, {})
+}
 const list = (id: number): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list' })
 
 setFlagsFromString('--expose-gc')
@@ -39,7 +44,11 @@ const clients: Record<string, (t: Test, url: string) => Promise<void>> = {
     socket.on('data', bytes => { read += String(bytes) })
     await until(() => /data: (\S+)/.test(read), 'the endpoint')
     const endpoint = new URL(/data: (\S+)/.exec(read)?.[1] ?? '', url)
-    const post = async (body: string): Promise<unknown> => await fetch(endpoint, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).then(async reply => await reply.text(), () => {})
+    const post = async (body: string): Promise<unknown> =>
+      await fetch(endpoint, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).then(
+        async reply => await reply.text(),
+        () => {}
+      )
     await post(JSON.stringify(INITIALIZE))
     await until(() => read.includes('serverInfo'), 'the handshake')
     socket.pause()
@@ -48,24 +57,36 @@ const clients: Record<string, (t: Test, url: string) => Promise<void>> = {
 }
 
 for (const [transport, ask] of Object.entries(clients)) {
-  t.test(`${transport}: a client that reads no page of 4 MiB is cut, and costs neither others nor much memory`, async t => {
-    const { app, url } = await listening(t, { tools: false, limits: { writeDeadline: 2_000 } })
-    for (let number = 0; number < 950; number++) app.mcp.tools.add(tool({ name: `tool_${number}`, description: 'x'.repeat(4_096), run: () => '' }))
-    const other = await createClient(app)
-    t.ok(JSON.stringify(await other.request('tools/list')).length > 3.5 * MiB, 'a page is that long')
-    const before = inUse()
-    const peers = app.mcp.dispatcher.lifecycle.peers.size
-    let [most, served] = [0, 0]
-    await ask(t, url)
-    await until(async () => {
-      await other.call('tool_7')
-      served++
-      most = Math.max(most, inUse() - before)
-      return isGone(app, peers)
-    }, 'the end of the slow client', 60_000)
-    t.ok(served > 0, 'others are served')
-    t.ok(most < 128 * MiB, `memory grew by ${Math.round(most / MiB)} MiB, of ${Math.round(REQUESTS * 3.8)} that were asked for`)
-  })
+  t.test(
+    `${transport}: a client that reads no page of 4 MiB is cut, and costs neither others nor much memory`,
+    async t => {
+      const { app, url } = await listening(t, { tools: false, limits: { writeDeadline: 2_000 } })
+      for (let number = 0; number < 950; number++) {
+        app.mcp.tools.add(tool({ name: `tool_${number}`, description: 'x'.repeat(4_096), run: () => '' }))
+      }
+      const other = await createClient(app)
+      t.ok(JSON.stringify(await other.request('tools/list')).length > 3.5 * MiB, 'a page is that long')
+      const before = inUse()
+      const peers = app.mcp.dispatcher.lifecycle.peers.size
+      let [most, served] = [0, 0]
+      await ask(t, url)
+      await until(
+        async () => {
+          await other.call('tool_7')
+          served++
+          most = Math.max(most, inUse() - before)
+          return isGone(app, peers)
+        },
+        'the end of the slow client',
+        60_000
+      )
+      t.ok(served > 0, 'others are served')
+      t.ok(
+        most < 128 * MiB,
+        `memory grew by ${Math.round(most / MiB)} MiB, of ${Math.round(REQUESTS * 3.8)} that were asked for`
+      )
+    }
+  )
 }
 
 const isGone = ({ mcp }: FastifyInstance, before: number): boolean => mcp.dispatcher.lifecycle.peers.size <= before

@@ -37,7 +37,17 @@ const call = (id: number, name: string, args: Json = {}, meta: Json = {}): strin
 function gate (app: FastifyInstance): { open: () => void, waiting: () => number } {
   let [open, waiting] = [() => {}, 0]
   const opened = new Promise<void>(resolve => { open = resolve })
-  app.mcp.tools.add(tool({ name: 'gate', description: 'd', run: async () => { waiting++; await opened; return 'open' } }))
+  app.mcp.tools.add(
+    tool({
+      name: 'gate',
+      description: 'd',
+      run: async () => {
+        waiting++
+        await opened
+        return 'open'
+      }
+    })
+  )
   return { open, waiting: () => waiting }
 }
 
@@ -78,7 +88,10 @@ t.test('eight messages in one segment over WebSocket', async t => {
   t.teardown(async () => await socket.close())
   socket.send('{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{}}')
   await socket.inbox.next()
-  const send = (name: string, args: Json = {}) => socket.write(Buffer.concat(Array.from({ length: 8 }, (_, id) => frame({ opcode: OPCODE.text, payload: call(id, name, args) }))))
+  const send = (name: string, args: Json = {}) =>
+    socket.write(
+      Buffer.concat(Array.from({ length: 8 }, (_, id) => frame({ opcode: OPCODE.text, payload: call(id, name, args) })))
+    )
   const answers = async () => {
     const ids: unknown[] = []
     while (ids.length < 8) ids.push((await socket.inbox.next() as Json).id)
@@ -109,7 +122,11 @@ t.test('an answer over HTTP', async t => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
   const post = async (body: string, headers: Record<string, string> = {}, path = '/mcp') => {
-    const sent = request(`${url}${path}`, { agent, method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } })
+    const sent = request(`${url}${path}`, {
+      agent,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }
+    })
     const [response] = await once(sent.end(body), 'response') as [IncomingMessage]
     return { response, body: JSON.parse(await text(response)) as Json }
   }
@@ -123,7 +140,11 @@ t.test('an answer over HTTP', async t => {
     ['in a session', call(1, 'echo', { text: 'x' }), { 'mcp-session-id': session }],
     ['of much', call(1, 'echo', { text: big }), { 'mcp-session-id': session }],
     ['without a session', call(1, 'echo', { text: 'x' }, modernMeta()), modern],
-    ['of a call with progress that reports none', call(1, 'later', {}, { progressToken: 1 }), { 'mcp-session-id': session }],
+    [
+      'of a call with progress that reports none',
+      call(1, 'later', {}, { progressToken: 1 }),
+      { 'mcp-session-id': session }
+    ],
     ['that is an error', call(1, 'nothing'), { 'mcp-session-id': session }],
     ['of /message', call(1, 'echo', { text: 'x' }), {}, '/message']
   ]
@@ -132,7 +153,11 @@ t.test('an answer over HTTP', async t => {
       const before = count()
       const { response, body: answer } = await post(body, headers, path)
       t.match(answer, { id: 1 })
-      t.match(response.headers, { 'content-type': /^application\/json/, 'content-length': /^\d+$/, 'transfer-encoding': undefined })
+      t.match(response.headers, {
+        'content-type': /^application\/json/,
+        'content-length': /^\d+$/,
+        'transfer-encoding': undefined
+      })
       t.equal(count() - before, 1)
     })
   }

@@ -9,10 +9,26 @@ const same = <A, B>(_proof: Same<A, B>): void => {}
 /** Wants one more argument when the value is of another type. */
 const has = <A>() => <B>(_value: B, ..._proof: Same<A, B> extends true ? [] : [never]): void => {}
 
-const typed = tool({ name: 'typed', description: 'd', input: Type.Object({ n: Type.Number() }), output: Type.Object({ double: Type.Number() }), run: ({ n }) => ({ double: 2 * n }) })
-const optional = tool({ name: 'optional', description: 'd', input: Type.Object({ n: Type.Optional(Type.Number()) }), run: () => 'text' })
+const typed = tool({
+  name: 'typed',
+  description: 'd',
+  input: Type.Object({ n: Type.Number() }),
+  output: Type.Object({ double: Type.Number() }),
+  run: ({ n }) => ({ double: 2 * n })
+})
+const optional = tool({
+  name: 'optional',
+  description: 'd',
+  input: Type.Object({ n: Type.Optional(Type.Number()) }),
+  run: () => 'text'
+})
 const bare = tool({ name: 'bare', description: 'd', run: () => 'text' })
-const plain = tool({ name: 'plain', description: 'd', input: { type: 'object', properties: { n: { type: 'number' } } }, run: () => 'text' })
+const plain = tool({
+  name: 'plain',
+  description: 'd',
+  input: { type: 'object', properties: { n: { type: 'number' } } },
+  run: () => 'text'
+})
 const parsed = tool({
   name: 'parsed',
   description: 'd',
@@ -28,8 +44,13 @@ const parsed = tool({
     return { length: 'text' }
   }
 })
-// @ts-expect-error the schema takes a string, not a number
-tool({ name: 'wrong', description: 'd', output: z.object({ length: z.string().transform(text => text.length) }), run: () => ({ length: 4 }) })
+tool({
+  name: 'wrong',
+  description: 'd',
+  output: z.object({ length: z.string().transform(text => text.length) }),
+  // @ts-expect-error the schema takes a string, not a number
+  run: () => ({ length: 4 })
+})
 // @ts-expect-error the schema has no such property
 tool({ name: 'wrong', description: 'd', input: z.object({ n: z.number() }), run: ({ m }) => m })
 
@@ -54,7 +75,11 @@ export async function calls (app: FastifyInstance): Promise<void> {
   await call(optional, { m: 1 })
   // @ts-expect-error clients send text, which the schema makes a date of
   await call(parsed, { at: new Date() })
-  await createClient(app, { elicit: ({ message }) => ({ action: 'accept', content: { message } }), sample: () => 'text', roots: () => [] })
+  await createClient(app, {
+    elicit: ({ message }) => ({ action: 'accept', content: { message } }),
+    sample: () => 'text',
+    roots: () => []
+  })
   // @ts-expect-error there is no such action
   await createClient(app, { elicit: () => ({ action: 'perhaps' }) })
 }

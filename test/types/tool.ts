@@ -7,7 +7,11 @@ type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ?
 
 const same = <A, B>(_proof: Same<A, B>): void => {}
 
-const Input = Type.Object({ n: Type.Number(), note: Type.Optional(Type.String()), mood: Type.Union([Type.Literal('calm'), Type.Literal('loud')]) })
+const Input = Type.Object({
+  n: Type.Number(),
+  note: Type.Optional(Type.String()),
+  mood: Type.Union([Type.Literal('calm'), Type.Literal('loud')])
+})
 const Output = Type.Object({ double: Type.Number() })
 
 // The input has the type its schema describes.
@@ -58,7 +62,18 @@ tool({
 tool({ name: 'rendered', description: 'd', output: Output, text: ({ double }) => double, run: () => ({ double: 2 }) })
 
 // Without an output schema a tool may return what docs/write-a-tool.md lists.
-for (const value of ['text', 1, true, null, undefined, { a: 1 }, [{ type: 'text' as const, text: 'x' }], { content: [] }]) tool({ name: 'free', description: 'd', run: () => value })
+for (const value of [
+  'text',
+  1,
+  true,
+  null,
+  undefined,
+  { a: 1 },
+  [{ type: 'text' as const, text: 'x' }],
+  { content: [] }
+]) {
+  tool({ name: 'free', description: 'd', run: () => value })
+}
 tool({ name: 'nothing', description: 'd', run: () => {} })
 // @ts-expect-error a BigInt cannot be sent
 tool({ name: 'wrong', description: 'd', run: () => 1n })
@@ -102,8 +117,24 @@ prompt({ name: 'wrong', get: () => 7 })
 prompt({ name: 'wrong', get: () => [{ role: 'system', content: { type: 'text', text: 'x' } }] })
 
 // Variables of a template are strings; those of an expression with an operator may be missing.
-resource({ uri: 'a://{b}/{+c}', name: 'r', read: variables => { same<typeof variables.b, string>(true); same<typeof variables.c, string>(true); return 'x' } })
-resource({ uri: 'a://{b:3}{?d,e*}', name: 'r', read: variables => { same<typeof variables.d, string | undefined>(true); same<typeof variables.e, string | undefined>(true); return variables.b } })
+resource({
+  uri: 'a://{b}/{+c}',
+  name: 'r',
+  read: variables => {
+    same<typeof variables.b, string>(true)
+    same<typeof variables.c, string>(true)
+    return 'x'
+  }
+})
+resource({
+  uri: 'a://{b:3}{?d,e*}',
+  name: 'r',
+  read: variables => {
+    same<typeof variables.d, string | undefined>(true)
+    same<typeof variables.e, string | undefined>(true)
+    return variables.b
+  }
+})
 // @ts-expect-error there is no such variable
 resource({ uri: 'a://{b}', name: 'r', read: variables => variables.x })
 resource({ uri: 'a://b', name: 'r', read: async () => new Uint8Array() })
@@ -117,11 +148,17 @@ tool({
   run: async (_input, call) => {
     same<Awaited<ReturnType<typeof call.elicit>>['action'], 'accept' | 'decline' | 'cancel'>(true)
     same<typeof call.signal, AbortSignal>(true)
-    const { content } = await call.elicit('who', { message: 'm', requestedSchema: Type.Object({ name: Type.String() }) })
+    const { content } = await call.elicit('who', {
+      message: 'm',
+      requestedSchema: Type.Object({ name: Type.String() })
+    })
     content?.name.toUpperCase()
     // @ts-expect-error the form has no such field
     void content?.missing
-    const { a, b } = await call.ask({ a: { method: 'roots/list', params: {} }, b: { method: 'roots/list', params: {} } })
+    const { a, b } = await call.ask({
+      a: { method: 'roots/list', params: {} },
+      b: { method: 'roots/list', params: {} }
+    })
     void [a, b]
     same<number, Awaited<ReturnType<typeof call.once<number>>>>(true)
     // @ts-expect-error no such question was asked
@@ -138,7 +175,10 @@ tool({
   name: 'asks',
   description: 'd',
   run: async (_input, call) => {
-    const answer = await call.elicit('size', { message: 'Which?', requestedSchema: Type.Object({ size: Type.Number() }) })
+    const answer = await call.elicit('size', {
+      message: 'Which?',
+      requestedSchema: Type.Object({ size: Type.Number() })
+    })
     // @ts-expect-error it may have been declined
     void answer.content.size
     const { action, content } = answer

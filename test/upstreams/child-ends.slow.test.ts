@@ -7,15 +7,31 @@ import { isRunning, pidsIn, untilGone } from '../support/processes.js'
 /** Ends with its standard input. */
 const READER = 'echo $$ >>"$PIDS"; cat >/dev/null'
 /** Starts another process; both ignore their input and all signals that can be ignored. */
-const WRAPPER = 'trap "" TERM INT HUP; sh -c \'echo $$ >>"$PIDS"; while :; do sleep 1; done\' & echo $$ >>"$PIDS"; while :; do sleep 1; done'
+const WRAPPER =
+  'trap "" TERM INT HUP; sh -c \'echo $$ >>"$PIDS"; while :; do sleep 1; done\' & echo $$ >>"$PIDS"; while :; do sleep 1; done'
 const PLUGIN = 'export default async () => { process.on("SIGUSR2", () => { throw new Error("nothing catches this") }) }'
 
 async function open (t: Test, servers: Record<string, string>): Promise<{ gateway: Launched, pids: number[] }> {
   const path = await folder(t, { 'plugin.mjs': PLUGIN })
   const file = join(path, 'pids')
-  const mcpServers = Object.fromEntries(Object.entries(servers).map(([alias, script]) => [alias, { command: 'sh', args: ['-c', script], env: { PIDS: file } }]))
+  const mcpServers = Object.fromEntries(
+    Object.entries(servers).map(([alias, script]) => [
+      alias,
+      { command: 'sh', args: ['-c', script], env: { PIDS: file } }
+    ])
+  )
   const config = join(path, 'config.json')
-  await writeFile(config, JSON.stringify({ stdio: true, http: false, ephemeral: true, limits: { upstreamStopTimeout: 60_000, upstreamQuickStopTimeout: 200 }, plugins: ['./plugin.mjs'], mcpServers }))
+  await writeFile(
+    config,
+    JSON.stringify({
+      stdio: true,
+      http: false,
+      ephemeral: true,
+      limits: { upstreamStopTimeout: 60_000, upstreamQuickStopTimeout: 200 },
+      plugins: ['./plugin.mjs'],
+      mcpServers
+    })
+  )
   const gateway = launch(t, ['--config', config])
   await gateway.up()
   const pids = await pidsIn(file, Object.values(servers).includes(WRAPPER) ? 3 : 1)

@@ -8,42 +8,78 @@ import { folder } from '../support/process.js'
 import { isRunning, pidsIn, untilGone } from '../support/processes.js'
 import { Inbox, inTime, until } from '../support/wait.js'
 
-const DEFAULTS: ChildOptions = { maxUpstreamMessage: 1_048_576, maxUpstreamValues: 10_000, maxUpstreamListValues: 10_000, replies: new ReplyBudget(Infinity, Infinity), maxUpstreamQueue: 65_536, maxUpstreamUnasked: 20_000, maxUpstreamErrorOutput: 65_536, stopTimeout: () => 500, upstreamProxies: false }
+const DEFAULTS: ChildOptions = {
+  maxUpstreamMessage: 1_048_576,
+  maxUpstreamValues: 10_000,
+  maxUpstreamListValues: 10_000,
+  replies: new ReplyBudget(Infinity, Infinity),
+  maxUpstreamQueue: 65_536,
+  maxUpstreamUnasked: 20_000,
+  maxUpstreamErrorOutput: 65_536,
+  stopTimeout: () => 500,
+  upstreamProxies: false
+}
 const REQUEST = { method: 'tools/call', params: {} }
 
 interface Failure { id: Id | undefined, text: string }
 
-interface Opened { link: Link, dialer: ChildDialer, messages: Inbox<Message>, failures: Inbox<Failure>, closed: Promise<string> }
+interface Opened {
+  link: Link
+  dialer: ChildDialer
+  messages: Inbox<Message>
+  failures: Inbox<Failure>
+  closed: Promise<string>
+}
 
 /** Dials a program whose lines are what the script of node, or of the shell, writes. */
-async function open (t: Test, [command, ...args]: [string, ...string[]], options: Partial<ChildOptions> = {}, onLine?: (line: string) => void): Promise<Opened> {
+async function open (
+  t: Test,
+  [command, ...args]: [string, ...string[]],
+  options: Partial<ChildOptions> = {},
+  onLine?: (line: string) => void
+): Promise<Opened> {
   const messages = new Inbox<Message>()
   const failures = new Inbox<Failure>()
-  const dialer = childDialer({ kind: 'stdio', command, args, env: {}, cwd: undefined }, { ...DEFAULTS, ...options }, onLine)
+  const dialer = childDialer(
+    { kind: 'stdio', command, args, env: {}, cwd: undefined },
+    { ...DEFAULTS, ...options },
+    onLine
+  )
   let close = (_why: string) => {}
-  const closed = new Promise<string>(resolve => { close = resolve })
-  const link = await dialer.dial({
-    message: message => {
-      messages.push(message)
-      return message.kind === 'response'
+  const closed = new Promise<string>(resolve => {
+    close = resolve
+  })
+  const link = await dialer.dial(
+    {
+      message: message => {
+        messages.push(message)
+        return message.kind === 'response'
+      },
+      failed: (id, error) => failures.push({ id, text: error.message }),
+      closed: why => close(why.message)
     },
-    failed: (id, error) => failures.push({ id, text: error.message }),
-    closed: why => close(why.message)
-  }, new AbortController().signal)
+    new AbortController().signal
+  )
   t.teardown(async () => await link.close())
   return { link, dialer, messages, failures, closed }
 }
 
 const shell = (script: string): [string, string, string] => ['sh', '-c', script]
 /** Answers each request with its id, after `before` was written. */
-const echo = (before: string) => shell(`${before}; while read -r line; do id=\${line#*\\"id\\":}; id=\${id%%,*}; echo '{"result":{},"jsonrpc":"2.0","id":'$id'}'; done`)
+const echo = (before: string) =>
+  shell(
+    `${before}; while read -r line; do id=\${line#*\\"id\\":}; id=\${id%%,*}; echo '{"result":{},"jsonrpc":"2.0","id":'$id'}'; done`
+  )
 
 function send (link: Link, id: Id, params = {}): void {
   link.channelFor({ id, ...REQUEST }).emit(JSON.stringify({ jsonrpc: '2.0', id, ...REQUEST, params }), REQUEST.method)
 }
 
 t.test('what a server writes between its messages is skipped and kept for the operator', async t => {
-  const { link, dialer, messages, failures } = await open(t, echo('echo; echo Listening...; echo "{\\"level\\":30,\\"id\\":1}"; echo "[]"; printf "\\377\\n"'))
+  const { link, dialer, messages, failures } = await open(
+    t,
+    echo('echo; echo Listening...; echo "{\\"level\\":30,\\"id\\":1}"; echo "[]"; printf "\\377\\n"')
+  )
   send(link, 1)
   t.match(await messages.next(), { kind: 'response', id: 1 })
   t.equal(failures.size, 0)
@@ -51,7 +87,10 @@ t.test('what a server writes between its messages is skipped and kept for the op
 })
 
 t.test('a batch is taken apart', async t => {
-  const { messages } = await open(t, shell('echo \'[{"jsonrpc":"2.0","method":"a"},7,{"jsonrpc":"2.0","id":4,"result":{}}]\'; cat'))
+  const { messages } = await open(
+    t,
+    shell('echo \'[{"jsonrpc":"2.0","method":"a"},7,{"jsonrpc":"2.0","id":4,"result":{}}]\'; cat')
+  )
   t.match(await messages.next(), { kind: 'notification', method: 'a' })
   t.match(await messages.next(), { kind: 'response', id: 4 })
 })
@@ -66,14 +105,27 @@ t.test('a line over the limit fails the request that it answers, and the server 
     `printf 'noise '; ${big}; echo`
   ].join('; ')), { maxUpstreamMessage: 4_096 })
   const text = 'it wrote a line of more than 4096 bytes'
-  t.strictSame([await failures.next(), await failures.next(), await failures.next()], [{ id: 7, text }, { id: 'eight', text }, { id: undefined, text }])
+  t.strictSame(
+    [await failures.next(), await failures.next(), await failures.next()],
+    [
+      { id: 7, text },
+      { id: 'eight', text },
+      { id: undefined, text }
+    ]
+  )
   send(link, 10)
   t.match(await messages.next(), { kind: 'response', id: 10 })
   t.equal(failures.size, 0, 'neither a notification nor noise concerns a request')
 })
 
 t.test('a response that cannot be read fails its request', async t => {
-  const { failures } = await open(t, shell('echo \'{"jsonrpc":"2.0","id":1,"error":"no"}\'; echo \'{"jsonrpc":"2.0","id":2,"result":[1,1,1,1,1,1,1,1,1,1,1,1,1,1]}\'; cat'), { maxUpstreamValues: 10 })
+  const { failures } = await open(
+    t,
+    shell(
+      'echo \'{"jsonrpc":"2.0","id":1,"error":"no"}\'; echo \'{"jsonrpc":"2.0","id":2,"result":[1,1,1,1,1,1,1,1,1,1,1,1,1,1]}\'; cat'
+    ),
+    { maxUpstreamValues: 10 }
+  )
   t.match(await failures.next(), { id: 1, text: /^its response cannot be read: / })
   t.match(await failures.next(), { id: 2, text: /^its response cannot be read: / })
 })
@@ -112,7 +164,10 @@ t.test('a server that closes one of its streams and lives on is stopped', async 
   const pids = join(await folder(t, {}), 'pids')
   const output = await open(t, shell(`echo $$ >>${pids}; exec >&-; exec sleep 1000`))
   t.equal(await inTime(output.closed, 'the end'), 'it closed its standard output')
-  const input = await open(t, shell(`echo $$ >>${pids}; exec <&-; echo '{"jsonrpc":"2.0","method":"ready"}'; exec sleep 1000`))
+  const input = await open(
+    t,
+    shell(`echo $$ >>${pids}; exec <&-; echo '{"jsonrpc":"2.0","method":"ready"}'; exec sleep 1000`)
+  )
   await input.messages.next()
   send(input.link, 1)
   t.equal(await inTime(input.closed, 'the end'), 'it closed its standard input')
@@ -122,7 +177,10 @@ t.test('a server that closes one of its streams and lives on is stopped', async 
 t.test('an attempt that is given up leaves no process', async t => {
   const pids = join(await folder(t, {}), 'pids')
   const controller = new AbortController()
-  const { dial } = childDialer({ kind: 'stdio', command: 'sh', args: ['-c', `echo $$ >>${pids}; exec sleep 1000`], env: {}, cwd: undefined }, DEFAULTS)
+  const { dial } = childDialer(
+    { kind: 'stdio', command: 'sh', args: ['-c', `echo $$ >>${pids}; exec sleep 1000`], env: {}, cwd: undefined },
+    DEFAULTS
+  )
   const dialled = dial({ message: () => false, failed: () => {}, closed: () => {} }, controller.signal)
   controller.abort(new Error('given up'))
   await t.rejects(dialled, { message: 'given up' })
@@ -131,8 +189,14 @@ t.test('an attempt that is given up leaves no process', async t => {
 
 t.test('standard error is kept up to a limit, without colours', async t => {
   const lines: string[] = []
-  const { dialer } = await open(t, shell('i=0; while [ $i -lt 50 ]; do echo "line $i" >&2; i=$((i+1)); done; printf "\\033[31ma red word\\033[0m\\001\\tthere\\r\\n" >&2; cat'),
-    { maxUpstreamErrorOutput: 100 }, line => lines.push(line))
+  const { dialer } = await open(
+    t,
+    shell(
+      'i=0; while [ $i -lt 50 ]; do echo "line $i" >&2; i=$((i+1)); done; printf "\\033[31ma red word\\033[0m\\001\\tthere\\r\\n" >&2; cat'
+    ),
+    { maxUpstreamErrorOutput: 100 },
+    line => lines.push(line)
+  )
   await until(() => lines.length === 51)
   t.equal(lines[50], 'a red word? there')
   t.equal(lines[0], 'line 0')
@@ -144,7 +208,9 @@ t.test('standard error is kept up to a limit, without colours', async t => {
 
 t.test('a server that does not end when it should is killed after the time for each step', async t => {
   const pids = join(await folder(t, {}), 'pids')
-  const { link } = await open(t, shell(`trap "" TERM; echo $$ >>${pids}; while :; do sleep 1; done`), { stopTimeout: () => 50 })
+  const { link } = await open(t, shell(`trap "" TERM; echo $$ >>${pids}; while :; do sleep 1; done`), {
+    stopTimeout: () => 50
+  })
   const [pid = 0] = await pidsIn(pids, 1)
   await link.close()
   t.notOk(isRunning(pid))
@@ -155,7 +221,10 @@ t.test('the last lines are those of the process that was started last', async t 
   await until(() => dialer.lastLines(10).length === 1)
   const [first] = dialer.lastLines(10)
   await link.close()
-  const again = await dialer.dial({ message: () => false, failed: () => {}, closed: () => {} }, new AbortController().signal)
+  const again = await dialer.dial(
+    { message: () => false, failed: () => {}, closed: () => {} },
+    new AbortController().signal
+  )
   t.teardown(async () => await again.close())
   await until(() => dialer.lastLines(10).length === 1)
   t.not(dialer.lastLines(10)[0], first)

@@ -20,7 +20,13 @@ const program = (env: Record<string, string> = {}) => ({ command: process.execPa
 /** A gateway in front of `held`, which was never seen before and starts when the test says so, and of other servers. */
 async function open (t: Test, options: Partial<Options>, others: Record<string, object> = {}, fields: object = {}) {
   const hold = join(await folder(t, {}), 'go')
-  const app = await gateway(t, { plugins: [], tools: false, limits: { upstreamStopTimeout: 50, upstreamRestartDelay: 5 }, ...options, mcpServers: { held: { ...program({ HOLD: hold }), ...fields }, ...others } })
+  const app = await gateway(t, {
+    plugins: [],
+    tools: false,
+    limits: { upstreamStopTimeout: 50, upstreamRestartDelay: 5 },
+    ...options,
+    mcpServers: { held: { ...program({ HOLD: hold }), ...fields }, ...others }
+  })
   await app.ready()
   return { app, go: async () => await writeFile(hold, '') }
 }
@@ -28,32 +34,55 @@ async function open (t: Test, options: Partial<Options>, others: Record<string, 
 /** The result of a request of 2026-07-28 over HTTP. */
 async function post (app: FastifyInstance, method: string, view = ''): Promise<Record<string, unknown>> {
   const { body } = await app.inject({
-    method: 'POST', url: `/mcp${view}`, headers: { 'mcp-protocol-version': modern.version, 'mcp-method': method }, payload: { jsonrpc: '2.0', id: 1, method, params: { _meta: modernMeta() } }
+    method: 'POST',
+    url: `/mcp${view}`,
+    headers: { 'mcp-protocol-version': modern.version, 'mcp-method': method },
+    payload: { jsonrpc: '2.0', id: 1, method, params: { _meta: modernMeta() } }
   })
   return (JSON.parse(body) as { result: Record<string, unknown> }).result
 }
 
-const names = ({ tools }: Record<string, unknown>): unknown[] => (tools as Array<{ name: string }>).map(({ name }) => name)
+const names = ({ tools }: Record<string, unknown>): unknown[] =>
+  (tools as Array<{ name: string }>).map(({ name }) => name)
 
-t.test('the first lists wait for a server of which nothing is known, on a new connection and on an old one', async t => {
-  const { app, go } = await open(t, LONG)
-  const answered: string[] = []
-  const lists = LISTS.map(async method => await post(app, method).then(result => { answered.push(method); return result }))
-  const legacy = createClient(app).then(async client => { answered.push('initialize'); return await client.request('tools/list') })
-  t.match((await callTool(app, 'other')).error.message, /Unknown tool/)
-  t.strictSame(answered, [], 'calls of other tools do not wait')
-  await go()
-  t.ok(names(await lists[0] ?? {}).includes('held__echo'))
-  t.match(await Promise.all(lists), LISTS.map(method => ({ ttlMs: method === 'resources/list' ? 0 : 60_000 })), 'they are complete')
-  t.ok(names(await legacy).includes('held__echo'))
-})
+t.test(
+  'the first lists wait for a server of which nothing is known, on a new connection and on an old one',
+  async t => {
+    const { app, go } = await open(t, LONG)
+    const answered: string[] = []
+    const lists = LISTS.map(
+      async method =>
+        await post(app, method).then(result => {
+          answered.push(method)
+          return result
+        })
+    )
+    const legacy = createClient(app).then(async client => {
+      answered.push('initialize')
+      return await client.request('tools/list')
+    })
+    t.match((await callTool(app, 'other')).error.message, /Unknown tool/)
+    t.strictSame(answered, [], 'calls of other tools do not wait')
+    await go()
+    t.ok(names((await lists[0]) ?? {}).includes('held__echo'))
+    t.match(
+      await Promise.all(lists),
+      LISTS.map(method => ({ ttlMs: method === 'resources/list' ? 0 : 60_000 })),
+      'they are complete'
+    )
+    t.ok(names(await legacy).includes('held__echo'))
+  }
+)
 
 t.test('after the wait a list is answered without the server, with ttlMs 0, and no later list waits', async t => {
   const { app, go } = await open(t, { upstreamListWait: 20 })
   for (const method of [...LISTS, ...LISTS]) t.match(await post(app, method), { ttlMs: 0 }, method)
   await go()
   await until(() => app.mcp.upstreams.status()[0]?.stale === false)
-  t.match(await Promise.all(LISTS.map(async method => await post(app, method))), LISTS.map(method => ({ ttlMs: method === 'resources/list' ? 0 : 60_000 })))
+  t.match(
+    await Promise.all(LISTS.map(async method => await post(app, method))),
+    LISTS.map(method => ({ ttlMs: method === 'resources/list' ? 0 : 60_000 }))
+  )
 })
 
 t.test('the wait is at most half of what a call may take', async t => {
@@ -99,7 +128,11 @@ t.test('a caller who may not use the server neither waits for it nor learns that
 t.test('a server that is removed, and one that is added, end and begin a wait', async t => {
   const { app } = await open(t, LONG)
   const list = post(app, 'tools/list')
-  const { entries } = await app.mcp.upstreams.read({ ...app.mcp.upstreams, mcpServers: { added: program() }, mcpConfig: [] } as never)
+  const { entries } = await app.mcp.upstreams.read({
+    ...app.mcp.upstreams,
+    mcpServers: { added: program() },
+    mcpConfig: []
+  } as never)
   await app.mcp.upstreams.configure(entries)
   await list
   t.ok(names(await post(app, 'tools/list')).includes('added__echo'))
@@ -112,7 +145,15 @@ t.test('what is stored of a server is listed at once', async t => {
   await until(() => first.app.mcp.upstreams.status()[0]?.stale === false)
   await first.app.close()
   const mcpServers = { held: { ...program({ HOLD: join(data, 'never') }) } }
-  const again = await gateway(t, { plugins: [], tools: false, ephemeral: false, data, limits: { upstreamStopTimeout: 50 }, ...LONG, mcpServers })
+  const again = await gateway(t, {
+    plugins: [],
+    tools: false,
+    ephemeral: false,
+    data,
+    limits: { upstreamStopTimeout: 50 },
+    ...LONG,
+    mcpServers
+  })
   const list = await post(again, 'tools/list')
   t.ok(names(list).includes('held__echo'))
   t.match(list, { ttlMs: 60_000 })
@@ -123,7 +164,16 @@ t.test('a client that starts the command over stdio and lists at once gets the t
   const path = await folder(t, { 'servers.json': config })
   for (const params of [{}, { _meta: modernMeta() }]) {
     const launched = launch(t, ['--stdio', '--ephemeral', '--mcp-config', join(path, 'servers.json')])
-    if (params._meta === undefined) launched.send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } } }, { method: 'notifications/initialized' })
+    if (params._meta === undefined) {
+      launched.send(
+        {
+          id: 1,
+          method: 'initialize',
+          params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } }
+        },
+        { method: 'notifications/initialized' }
+      )
+    }
     launched.send({ id: 2, method: 'tools/list', params })
     let answer = await launched.next()
     while (answer['id'] !== 2) answer = await launched.next()

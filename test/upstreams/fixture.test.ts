@@ -21,7 +21,8 @@ const legacy: Partial<Record<Way, (entry: object) => object>> = {
   'HTTP+SSE': entry => new SSEClientTransport(urlOf(entry))
 }
 
-// The servers behind the gateway in these tests are our own, so the official clients say first whether they are servers.
+// The servers behind the gateway in these tests are our own, so the official clients say first whether they are
+// servers.
 for (const [way, transport] of Object.entries(legacy)) {
   t.test(`the official client of the first generation works with the stateful fixture over ${way}`, async t => {
     const { server, entry } = await openFixture(t, way as Way, newestLegacy)
@@ -50,7 +51,8 @@ for (const way of ['stdio', 'HTTP'] as const) {
 }
 
 async function play (t: Test, { verbs, call, listenToLogs, events }: Official, server: FixtureServer): Promise<void> {
-  const text = async (name: string, args: object = {}): Promise<string> => textOf(await call({ name, arguments: { ...args } }))
+  const text = async (name: string, args: object = {}): Promise<string> =>
+    textOf(await call({ name, arguments: { ...args } }))
   t.ok((await verbs.listTools()).tools.length > 3)
   t.equal(await text('echo', { text: 'é' }), 'é')
   // These clients lose progress that comes with the response in one chunk, so what was sent is counted.
@@ -67,8 +69,13 @@ async function play (t: Test, { verbs, call, listenToLogs, events }: Official, s
   t.match(JSON.parse(await text('ask_both')), [{ action: 'accept' }, { content: { text: 'Paris' } }])
   t.match(JSON.parse(await text('ask_roots')), [{ roots: [{ uri: 'file:///home/ada' }] }])
   t.match(await verbs.readResource({ uri: 'fixture://item/7' }), { contents: [{ text: 'item 7' }] })
-  t.match(await verbs.getPrompt({ name: 'introduce', arguments: { who: 'Ada' } }), { messages: [{ content: { text: 'Introduce Ada.' } }] })
-  t.match(await verbs.complete({ ref: { type: 'ref/prompt', name: 'introduce' }, argument: { name: 'who', value: 'Al' } }), { completion: { values: ['Alan', 'Alonzo'], hasMore: true } })
+  t.match(await verbs.getPrompt({ name: 'introduce', arguments: { who: 'Ada' } }), {
+    messages: [{ content: { text: 'Introduce Ada.' } }]
+  })
+  t.match(
+    await verbs.complete({ ref: { type: 'ref/prompt', name: 'introduce' }, argument: { name: 'who', value: 'Al' } }),
+    { completion: { values: ['Alan', 'Alonzo'], hasMore: true } }
+  )
   const controller = new AbortController()
   const hung = call({ name: 'hang', arguments: { key: 'one' } }, { signal: controller.signal }).catch(() => 'cancelled')
   await until(() => server.hanging.has('one'))

@@ -15,7 +15,9 @@ const ENDS = { command: process.execPath, args: ['-e', 'process.exit(3)'] }
 /** A server that lists a tool that no client can read. */
 const ODD = {
   command: process.execPath,
-  args: ['-e', `require('node:readline').createInterface(process.stdin).on('line', line => {
+  args: [
+    '-e',
+    `require('node:readline').createInterface(process.stdin).on('line', line => {
     const { id, method } = JSON.parse(line)
     const results = {
       initialize: { protocolVersion: '${newestLegacy.version}', capabilities: { tools: {} }, serverInfo: { name: 'odd', version: '1' } },
@@ -23,7 +25,8 @@ const ODD = {
     }
     const answer = results[method] === undefined ? { error: { code: -32601, message: 'unknown' } } : { result: results[method] }
     if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
-  })`]
+  })`
+  ]
 }
 
 async function healthOf (app: FastifyInstance): Promise<Report> {
@@ -34,35 +37,60 @@ async function healthOf (app: FastifyInstance): Promise<Report> {
 async function withServers (t: Test, mcpServers: NonNullable<Options['mcpServers']>, options: Partial<Options> = {}) {
   const app = await gateway(t, { apiKeys, tools: true, mcpServers, ...options })
   const reached = async (alias: string, fits: (upstream: Upstream) => boolean): Promise<void> =>
-    await until(() => app.mcp.upstreams.status().some(upstream => upstream.alias === alias && fits(upstream)), `${alias} in that state`)
+    await until(
+      () => app.mcp.upstreams.status().some(upstream => upstream.alias === alias && fits(upstream)),
+      `${alias} in that state`
+    )
   return { app, reached }
 }
 
-t.test('/health, server://status and health_check list each upstream; one that does not run makes the gateway degraded, and it is ready all the same', async t => {
-  const { entry } = await openFixture(t, 'stdio', newestLegacy)
-  const { app, reached } = await withServers(t, { good: entry, broken: ENDS, off: { ...ENDS, disabled: true } })
-  await reached('good', ({ state, stale }) => state === 'ready' && !stale)
-  await reached('broken', ({ state }) => state === 'backing off' || state === 'crash loop')
-  const expected = [
-    { alias: 'good', state: 'ready', stale: false, transport: 'stdio', revision: '2025-11-25', restarts: 0, warnings: Number },
-    { alias: 'broken', transport: 'stdio', tools: 0, lastError: /./ },
-    { alias: 'off', state: 'disabled', tools: 0, restarts: 0, warnings: 0 }
-  ]
-  const sentence = /^upstream broken does not run: ./
-  const reply = await app.inject({ url: '/health', headers: bearer(ADA) })
-  t.equal(reply.statusCode, 200)
-  t.match(reply.json(), { status: 'degraded', ready: true, reason: sentence, parts: { 'upstream broken': sentence }, upstreams: expected })
-  const client = await createClient(app)
-  t.match(JSON.parse((await client.read('server://status')).text), { status: 'degraded', upstreams: expected })
-  t.match((await client.call('health_check')).output, { status: 'degraded', upstreams: expected })
+t.test(
+  '/health, server://status and health_check list each upstream; one that does not run makes the gateway degraded, and it is ready all the same',
+  async t => {
+    const { entry } = await openFixture(t, 'stdio', newestLegacy)
+    const { app, reached } = await withServers(t, { good: entry, broken: ENDS, off: { ...ENDS, disabled: true } })
+    await reached('good', ({ state, stale }) => state === 'ready' && !stale)
+    await reached('broken', ({ state }) => state === 'backing off' || state === 'crash loop')
+    const expected = [
+      {
+        alias: 'good',
+        state: 'ready',
+        stale: false,
+        transport: 'stdio',
+        revision: '2025-11-25',
+        restarts: 0,
+        warnings: Number
+      },
+      { alias: 'broken', transport: 'stdio', tools: 0, lastError: /./ },
+      { alias: 'off', state: 'disabled', tools: 0, restarts: 0, warnings: 0 }
+    ]
+    const sentence = /^upstream broken does not run: ./
+    const reply = await app.inject({ url: '/health', headers: bearer(ADA) })
+    t.equal(reply.statusCode, 200)
+    t.match(reply.json(), {
+      status: 'degraded',
+      ready: true,
+      reason: sentence,
+      parts: { 'upstream broken': sentence },
+      upstreams: expected
+    })
+    const client = await createClient(app)
+    t.match(JSON.parse((await client.read('server://status')).text), { status: 'degraded', upstreams: expected })
+    t.match((await client.call('health_check')).output, { status: 'degraded', upstreams: expected })
 
-  t.strictSame((await app.inject('/health')).json(), { status: 'degraded', live: true, ready: true }, 'without a credential nothing is said of them')
-})
+    t.strictSame(
+      (await app.inject('/health')).json(),
+      { status: 'degraded', live: true, ready: true },
+      'without a credential nothing is said of them'
+    )
+  }
+)
 
 t.test('/health names what was left out of the lists of a server to operators alone', async t => {
   const { app, reached } = await withServers(t, { odd: ODD })
   await reached('odd', ({ state, stale }) => state === 'ready' && !stale)
-  const read = async (key: string) => (await app.inject({ url: '/health', headers: bearer(key) })).json<{ upstreams: Array<{ leftOut?: string[] }> }>()
+  const read = async (key: string) =>
+    (await app.inject({ url: '/health', headers: bearer(key) })).json<{ upstreams: Array<{ leftOut?: string[] }> }>()
   t.match((await read(BOB)).upstreams, [{ alias: 'odd', warnings: 1, leftOut: [/^tool "unreadable" is left out: ./] }])
   t.equal((await read(ADA)).upstreams[0]?.leftOut, undefined)
 })
@@ -72,7 +100,16 @@ t.test('an upstream that was removed is not listed any more, and what was wrong 
   await reached('broken', ({ state }) => state === 'backing off' || state === 'crash loop')
   t.equal((await healthOf(app)).status, 'degraded')
   await app.mcp.upstreams.configure([])
-  t.strictSame(Object.keys(await healthOf(app)), ['status', 'live', 'ready', 'name', 'version', 'uptime', 'sessions', 'peers'])
+  t.strictSame(Object.keys(await healthOf(app)), [
+    'status',
+    'live',
+    'ready',
+    'name',
+    'version',
+    'uptime',
+    'sessions',
+    'peers'
+  ])
   t.equal((await healthOf(app)).status, 'healthy')
 })
 

@@ -15,10 +15,21 @@ t.test('others do not notice a server on HTTP that sends', async t => {
   for (const name of Object.keys(httpAttacks)) {
     await t.test(name, async t => {
       const headers = { authorization: 'Bearer secret of the entry', 'x-other-host': other.url }
-      const { app, client, check } = await withBystanders(t, { type: 'http', url: `http://127.0.0.1:${port}/${encodeURIComponent(name)}`, headers, timeout: 2_000 })
+      const { app, client, check } = await withBystanders(t, {
+        type: 'http',
+        url: `http://127.0.0.1:${port}/${encodeURIComponent(name)}`,
+        headers,
+        timeout: 2_000
+      })
       await upstreamsReady(app, ['bad'])
       const call = async (tool: string) => await client.request('tools/call', { name: tool, arguments: {} })
-      const { message, result } = await inTime(call('bad__attack').then(result => ({ message: '', result }), ({ message }: Error) => ({ message, result: undefined })), 'the end of the attack')
+      const { message, result } = await inTime(
+        call('bad__attack').then(
+          result => ({ message: '', result }),
+          ({ message }: Error) => ({ message, result: undefined })
+        ),
+        'the end of the attack'
+      )
       if (result === undefined) t.match(message, /\bbad\b/, 'the error names the server')
       else t.equal(name, 'a length that is too short', 'only what cannot be known passes for an answer')
       t.notMatch(message, /own page|127\.0\.0\.1|secret|evil/, 'and nothing that the server or its entry says')
@@ -31,7 +42,10 @@ t.test('others do not notice a server on HTTP that sends', async t => {
 
 async function startHostile (t: Test): Promise<number> {
   const child = fork(fileURLToPath(new URL('hostile/http-program.js', import.meta.url)))
-  t.teardown(async () => { child.kill('SIGKILL'); if (child.exitCode === null && child.signalCode === null) await once(child, 'exit') })
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  })
   const [{ port }] = await inTime(once(child, 'message'), 'the start of the hostile servers') as [{ port: number }]
   return port
 }

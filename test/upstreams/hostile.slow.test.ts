@@ -10,7 +10,11 @@ const LIMITS = { limits: { maxUpstreamPages: 50, maxUpstreamMessage: 16 * 1024 *
 
 type Outcome = (t: Test, scene: Scene) => Promise<void>
 
-const entry = (attack: string): object => ({ command: process.execPath, args: [fileURLToPath(new URL('hostile/program.js', import.meta.url)), attack], timeout: 3_000 })
+const entry = (attack: string): object => ({
+  command: process.execPath,
+  args: [fileURLToPath(new URL('hostile/program.js', import.meta.url)), attack],
+  timeout: 3_000
+})
 
 /** The tool `attack` answers, and the server can be used afterwards. */
 const harmless: Outcome = async (t, scene) => {
@@ -63,7 +67,12 @@ const outcomes: Record<string, Outcome> = {
   'never reads': async (t, scene) => {
     t.match(await attack(scene), { result: { content: [{ text: 'done' }] } })
     const big = 'x'.repeat(1024 * 1024)
-    const outcomes = await Promise.allSettled(Array.from({ length: 40 }, async () => await scene.client.request('tools/call', { name: 'bad__fine', arguments: { big } })))
+    const outcomes = await Promise.allSettled(
+      Array.from(
+        { length: 40 },
+        async () => await scene.client.request('tools/call', { name: 'bad__fine', arguments: { big } })
+      )
+    )
     t.ok(outcomes.every(({ status }) => status === 'rejected'), 'every call fails in time')
   },
   silence: async (t, scene) => {
@@ -92,7 +101,9 @@ async function attack ({ client }: Scene): Promise<{ result?: object, error?: Er
 }
 
 async function fine ({ client }: Scene): Promise<string> {
-  const { content } = await client.request('tools/call', { name: 'bad__fine', arguments: {} }) as { content: Array<{ text: string }> }
+  const { content } = (await client.request('tools/call', { name: 'bad__fine', arguments: {} })) as {
+    content: Array<{ text: string }>
+  }
   return content[0]?.text ?? ''
 }
 

@@ -14,9 +14,21 @@ const COMMON = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
 /** A modern HTTP server with tools that answer as `call` says. */
 async function start (t: Test, call: (got: Got) => boolean, names = ['big']): Promise<string> {
   const { url } = await startRawServer(t, got => {
-    if (got.message.method === 'server/discover') return sendJson(got, resultOf(got, { ...COMMON, supportedVersions: [modern.version], capabilities: { tools: {} } }))
-    if (got.message.method === 'tools/list') return sendJson(got, resultOf(got, { ...COMMON, tools: names.map(name => ({ name, inputSchema: { type: 'object' } })) }))
-    return got.message.method === 'tools/call' ? call(got) : sendJson(got, { jsonrpc: '2.0', id: got.message.id, error: { code: -32601, message: 'Method not found' } }, 404)
+    if (got.message.method === 'server/discover') {
+      return sendJson(
+        got,
+        resultOf(got, { ...COMMON, supportedVersions: [modern.version], capabilities: { tools: {} } })
+      )
+    }
+    if (got.message.method === 'tools/list') {
+      return sendJson(
+        got,
+        resultOf(got, { ...COMMON, tools: names.map(name => ({ name, inputSchema: { type: 'object' } })) })
+      )
+    }
+    return got.message.method === 'tools/call'
+      ? call(got)
+      : sendJson(got, { jsonrpc: '2.0', id: got.message.id, error: { code: -32601, message: 'Method not found' } }, 404)
   })
   return url
 }
@@ -36,7 +48,13 @@ for (const limits of [{ maxUpstreamBytes: 2 * MiB }, { maxAllUpstreamBytes: 2 * 
       }
       return true
     })
-    const app = await gateway(t, { tools: false, plugins: [], ephemeral: true, limits, mcpServers: { up: { type: 'http', url } } })
+    const app = await gateway(t, {
+      tools: false,
+      plugins: [],
+      ephemeral: true,
+      limits,
+      mcpServers: { up: { type: 'http', url } }
+    })
     await until(() => app.mcp.tools.get('up__big') !== undefined, 'the tool')
     const client = await createClient(app)
     const answers = await Promise.all(Array.from({ length: 8 }, async () => await client.call('up__big')))
@@ -46,12 +64,35 @@ for (const limits of [{ maxUpstreamBytes: 2 * MiB }, { maxAllUpstreamBytes: 2 * 
 
 t.test('a result may have as many values as a request, and a list more', async t => {
   const names = Array.from({ length: 60 }, (_, index) => `tool_${index}`)
-  const url = await start(t, got => sendJson(got, result(got, { structuredContent: { all: Array.from({ length: Number((got.message.params?.['arguments'] as { count: number }).count) }, () => ({})) } })), names)
-  const app = await gateway(t, { tools: false, plugins: [], ephemeral: true, limits: { maxUpstreamValues: 100, maxUpstreamListValues: 1_000 }, mcpServers: { up: { type: 'http', url } } })
+  const url = await start(
+    t,
+    got =>
+      sendJson(
+        got,
+        result(got, {
+          structuredContent: {
+            all: Array.from(
+              { length: Number((got.message.params?.['arguments'] as { count: number }).count) },
+              () => ({})
+            )
+          }
+        })
+      ),
+    names
+  )
+  const app = await gateway(t, {
+    tools: false,
+    plugins: [],
+    ephemeral: true,
+    limits: { maxUpstreamValues: 100, maxUpstreamListValues: 1_000 },
+    mcpServers: { up: { type: 'http', url } }
+  })
   await until(() => app.mcp.tools.get('up__tool_59') !== undefined, 'the list, which has more than 100 values')
   const client = await createClient(app)
   t.equal(((await client.call('up__tool_0', { count: 50 })).output as { all: unknown[] }).all.length, 50)
-  await t.rejects(client.call('up__tool_0', { count: 200 }), { message: /up failed: its answer cannot be read: .*at most 100 .*\(limit maxUpstreamValues\)/ })
+  await t.rejects(client.call('up__tool_0', { count: 200 }), {
+    message: /up failed: its answer cannot be read: .*at most 100 .*\(limit maxUpstreamValues\)/
+  })
 })
 
 t.test('a message of an upstream that has too much is refused with the option that bounds it', async t => {
@@ -67,7 +108,8 @@ t.test('a message of an upstream that has too much is refused with the option th
 })
 
 t.test('what a result costs at most is near to what a request does', async t => {
-  const bytes = (values: number): Buffer => Buffer.from(`{"jsonrpc":"2.0","id":1,"result":{"all":[${'{},'.repeat(values - 1)}{}]}}`)
+  const bytes = (values: number): Buffer =>
+    Buffer.from(`{"jsonrpc":"2.0","id":1,"result":{"all":[${'{},'.repeat(values - 1)}{}]}}`)
   const [many, most] = [bytes(990_000), bytes(99_000)]
   let refused = Infinity
   let read = Infinity
@@ -76,7 +118,14 @@ t.test('what a result costs at most is near to what a request does', async t => 
     read = Math.min(read, cpuTime(() => { decode(most, upstreamLimits(100_000)) }))
   }
   let before = 0
-  for (let count = 0; count < 3; count++) before = Math.max(before, cpuTime(() => { decode(many, upstreamLimits(1_000_000)) }))
+  for (let count = 0; count < 3; count++) {
+    before = Math.max(
+      before,
+      cpuTime(() => {
+        decode(many, upstreamLimits(1_000_000))
+      })
+    )
+  }
   t.ok(refused < before / 2, `${refused} ms, ${before} ms with the limit of lists`)
   t.ok(read < before / 2, `${read} ms`)
 })

@@ -21,8 +21,14 @@ const inFront = local.filter(({ streams }) => streams)
 
 t.test('one script runs between clients and servers of every era and transport', async t => {
   t.setTimeout(240_000)
-  t.comment(validating ? 'every message is checked against the official schemas' : 'MCP_SCHEMA_DIR is not set: messages are not checked against the official schemas')
-  const servers = await Promise.all(behind.map(async ({ name, way, revision }) => ({ way, ...await openFixture(t, way, revision, name) })))
+  t.comment(
+    validating
+      ? 'every message is checked against the official schemas'
+      : 'MCP_SCHEMA_DIR is not set: messages are not checked against the official schemas'
+  )
+  const servers = await Promise.all(
+    behind.map(async ({ name, way, revision }) => ({ way, ...(await openFixture(t, way, revision, name)) }))
+  )
   const mcpServers = Object.fromEntries(servers.map(({ server, entry }) => [server.name, { ...entry, sampling: true }]))
   const place = await inFrontOf(t, mcpServers)
   for (const { way, server } of servers) {

@@ -20,7 +20,10 @@ const PLUGINS = ['../support/gateway.js', '../clients/levers.js']
 
 const ways: Ways = {
   stdio: async (_t, old) => {
-    const plugins = [...PLUGINS, ...(old ? ['real/old-gateway.js'] : [])].flatMap(file => ['--plugin', fileURLToPath(new URL(file, import.meta.url))])
+    const plugins = [...PLUGINS, ...(old ? ['real/old-gateway.js'] : [])].flatMap(file => [
+      '--plugin',
+      fileURLToPath(new URL(file, import.meta.url))
+    ])
     return { command: process.execPath, args: [COMMAND, '--stdio', '--ephemeral', ...plugins] }
   },
   HTTP: async (t, old) => ({ type: 'http', url: `${await serve(t, old)}/mcp` }),
@@ -33,10 +36,19 @@ const OTHERWISE = ['is seen by the server as it introduced itself', 'cancels a c
 for (const [way, entryOf] of Object.entries(ways)) {
   for (const old of [false, true]) {
     t.test(`a ${old ? 'stateful' : 'stateless'} gateway behind a gateway over ${way}`, async t => {
-      const { app, url } = await inFrontOf(t, { inner: { ...await entryOf(t, old), sampling: true } }, { limits: { upstreamProbeWait: 10_000 } })
+      const { app, url } = await inFrontOf(
+        t,
+        { inner: { ...(await entryOf(t, old)), sampling: true } },
+        { limits: { upstreamProbeWait: 10_000 } }
+      )
       t.match(app.mcp.upstreams.status(), [{ revision: (old ? newestLegacy : modern).version }])
       const official = await connect(t, `${url}/mcp/inner`, way === 'HTTP' || old)
-      await play(t, official, { leave: async (_t, close) => await close() }, old ? [...OTHERWISE, 'gives a tool its roots'] : OTHERWISE)
+      await play(
+        t,
+        official,
+        { leave: async (_t, close) => await close() },
+        old ? [...OTHERWISE, 'gives a tool its roots'] : OTHERWISE
+      )
     })
   }
 }

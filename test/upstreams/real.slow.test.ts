@@ -33,7 +33,9 @@ t.test('server-everything', async t => {
     http: { type: 'http', url: http },
     sse: { type: 'sse', url: sse }
   }
-  const mcpServers = Object.fromEntries(Object.entries(entries).map(([name, entry]) => [`every-${name}`, { ...entry, sampling: true }]))
+  const mcpServers = Object.fromEntries(
+    Object.entries(entries).map(([name, entry]) => [`every-${name}`, { ...entry, sampling: true }])
+  )
   const { url } = await inFrontOf(t, mcpServers, AS_IS)
   for (const [name, entry] of Object.entries(entries)) {
     await t.test(`over ${name}`, async t => {
@@ -42,7 +44,13 @@ t.test('server-everything', async t => {
         await t.test(`with the client ${generation}`, async t => {
           await everything(t, official)
           // Those that have a URL were started by this test.
-          if (name === 'stdio') t.notMatch(text(await official.call({ name: 'get-env' })), /OWN_VARIABLE/, 'the environment of the gateway is its own')
+          if (name === 'stdio') {
+            t.notMatch(
+              text(await official.call({ name: 'get-env' })),
+              /OWN_VARIABLE/,
+              'the environment of the gateway is its own'
+            )
+          }
         })
       }
     })
@@ -60,7 +68,11 @@ t.test('server-filesystem', async t => {
     await call({ name: 'write_file', arguments: { path, content: 'é\n' } })
     t.equal(await readFile(path, 'utf8'), 'é\n')
     t.equal(text(await call({ name: 'read_text_file', arguments: { path } })), 'é\n')
-    t.match(await call({ name: 'read_text_file', arguments: { path: '/etc/passwd' } }), { isError: true, content: [{ text: /[Aa]ccess denied/ }] }, 'the folder stays the only one')
+    t.match(
+      await call({ name: 'read_text_file', arguments: { path: '/etc/passwd' } }),
+      { isError: true, content: [{ text: /[Aa]ccess denied/ }] },
+      'the folder stays the only one'
+    )
   }
 })
 
@@ -71,7 +83,10 @@ t.test('server-memory', async t => {
   const { url } = await inFrontOf(t, { memory: entry }, AS_IS)
   await sameLists(t, entry, `${url}/mcp/memory`)
   for (const [generation, { call }] of Object.entries(await inFront(t, `${url}/mcp/memory`))) {
-    await call({ name: 'create_entities', arguments: { entities: [{ name: generation, entityType: 'client', observations: ['asks'] }] } })
+    await call({
+      name: 'create_entities',
+      arguments: { entities: [{ name: generation, entityType: 'client', observations: ['asks'] }] }
+    })
     t.match(text(await call({ name: 'read_graph' })), generation)
   }
 })
@@ -92,7 +107,10 @@ t.test('a server of the second generation of the SDK', async t => {
 t.test('a server of fastmcp', async t => {
   const program = fileURLToPath(new URL('real/fastmcp-server.js', import.meta.url))
   const port = await serveOnPort(t, port => ({ args: [program, port] }))
-  const entries: Record<string, Entry> = { stdio: { command: process.execPath, args: [program] }, http: { type: 'http', url: `http://127.0.0.1:${port}/mcp` } }
+  const entries: Record<string, Entry> = {
+    stdio: { command: process.execPath, args: [program] },
+    http: { type: 'http', url: `http://127.0.0.1:${port}/mcp` }
+  }
   const { url } = await inFrontOf(t, entries, AS_IS)
   for (const [name, entry] of Object.entries(entries)) {
     await t.test(`over ${name}`, async t => {
@@ -114,40 +132,78 @@ async function fastmcp (t: Test, { call, verbs, events, listenToLogs }: Official
   t.equal(text(await call({ name: 'steps', arguments: { steps: 3 } }, { onprogress })), '3 steps')
   t.match(progress, [1, 2, 3].map(progress => ({ progress, total: 3 })))
   const heard = nextEvent(events, 'log').then(logged => { void call({ name: 'ended' }); return logged })
-  const [logged] = await Promise.all([heard, call({ name: 'say', arguments: { text: 'careful' }, ...await listenToLogs('info') })])
+  const [logged] = await Promise.all([
+    heard,
+    call({ name: 'say', arguments: { text: 'careful' }, ...(await listenToLogs('info')) })
+  ])
   t.match(logged, [{ level: 'warning', data: { message: 'careful' } }])
   t.match(await verbs.readResource({ uri: 'motd://today' }), { contents: [{ text: 'Be kind.' }] })
   t.match(await verbs.readResource({ uri: 'person://Ada' }), { contents: [{ uri: 'person://Ada', text: 'About Ada' }] })
-  t.match(await verbs.getPrompt({ name: 'poem', arguments: { about: 'sand' } }), { messages: [{ content: { text: 'Write a poem about sand.' } }] })
+  t.match(await verbs.getPrompt({ name: 'poem', arguments: { about: 'sand' } }), {
+    messages: [{ content: { text: 'Write a poem about sand.' } }]
+  })
   const completed = { completion: { values: ['Ada', 'Alan'] } }
-  t.match(await verbs.complete({ ref: { type: 'ref/prompt', name: 'poem' }, argument: { name: 'about', value: 'A' } }), completed)
-  t.match(await verbs.complete({ ref: { type: 'ref/resource', uri: 'person://{name}' }, argument: { name: 'name', value: 'A' } }), completed)
+  t.match(
+    await verbs.complete({ ref: { type: 'ref/prompt', name: 'poem' }, argument: { name: 'about', value: 'A' } }),
+    completed
+  )
+  t.match(
+    await verbs.complete({
+      ref: { type: 'ref/resource', uri: 'person://{name}' },
+      argument: { name: 'name', value: 'A' }
+    }),
+    completed
+  )
 }
 
 /** Checks what server-everything shows of the protocol. */
 async function everything (t: Test, { call, verbs }: Official): Promise<void> {
   t.equal(text(await call({ name: 'echo', arguments: { message: 'é' } })), 'Echo: é')
   t.match(await call({ name: 'get-tiny-image' }), { content: [{}, { type: 'image', mimeType: 'image/png' }, {}] })
-  t.match(await call({ name: 'get-structured-content', arguments: { location: 'Chicago' } }), { structuredContent: { temperature: Number } })
-  t.match(await call({ name: 'get-annotated-message', arguments: { messageType: 'error' } }), { content: [{ annotations: { priority: 1 } }] })
-  t.match(await call({ name: 'trigger-sampling-request', arguments: { prompt: 'Capital of France?', maxTokens: 10 } }), { content: [{ text: /Paris/ }] })
-  t.match(await call({ name: 'trigger-elicitation-request' }), { content: [{ text: /provided the requested information/ }] })
-  t.match(await call({ name: 'get-resource-links', arguments: { count: 2 } }), { content: [{}, { type: 'resource_link' }, { type: 'resource_link' }] })
+  t.match(await call({ name: 'get-structured-content', arguments: { location: 'Chicago' } }), {
+    structuredContent: { temperature: Number }
+  })
+  t.match(await call({ name: 'get-annotated-message', arguments: { messageType: 'error' } }), {
+    content: [{ annotations: { priority: 1 } }]
+  })
+  t.match(
+    await call({ name: 'trigger-sampling-request', arguments: { prompt: 'Capital of France?', maxTokens: 10 } }),
+    { content: [{ text: /Paris/ }] }
+  )
+  t.match(await call({ name: 'trigger-elicitation-request' }), {
+    content: [{ text: /provided the requested information/ }]
+  })
+  t.match(await call({ name: 'get-resource-links', arguments: { count: 2 } }), {
+    content: [{}, { type: 'resource_link' }, { type: 'resource_link' }]
+  })
   const { resources: [first] } = await verbs.listResources()
   t.match(await verbs.readResource({ uri: first?.uri ?? '' }), { contents: [{ uri: first?.uri }] })
-  t.match(await verbs.getPrompt({ name: 'args-prompt', arguments: { city: 'Paris' } }), { messages: [{ content: { text: /Paris/ } }] })
-  t.match(await verbs.complete({ ref: { type: 'ref/prompt', name: 'completable-prompt' }, argument: { name: 'department', value: 'E' } }), { completion: { values: ['Engineering'] } })
+  t.match(await verbs.getPrompt({ name: 'args-prompt', arguments: { city: 'Paris' } }), {
+    messages: [{ content: { text: /Paris/ } }]
+  })
+  t.match(
+    await verbs.complete({
+      ref: { type: 'ref/prompt', name: 'completable-prompt' },
+      argument: { name: 'department', value: 'E' }
+    }),
+    { completion: { values: ['Engineering'] } }
+  )
 }
 
 /** Checks that a server lists the same through the gateway as to a client of its own. */
 async function sameLists (t: Test, entry: Entry, through: string): Promise<void> {
   // Some servers list what they can do with this client only, so it declares what the gateway does.
-  const direct = new Client({ name: 'direct', version: '1.0.0' }, { capabilities: { elicitation: { form: {}, url: {} }, sampling: {} } })
+  const direct = new Client(
+    { name: 'direct', version: '1.0.0' },
+    { capabilities: { elicitation: { form: {}, url: {} }, sampling: {} } }
+  )
   t.teardown(async () => await direct.close())
   await direct.connect(transportOf(entry))
   const relayed = await connectV1(t, new StreamableHTTPClientTransport(new URL(through)) as Transport)
   const { tools = [], ...others } = await listsOf(direct)
-  const callable = tools.filter(tool => (tool as { execution?: { taskSupport?: string } }).execution?.taskSupport !== 'required')
+  const callable = tools.filter(
+    tool => (tool as { execution?: { taskSupport?: string } }).execution?.taskSupport !== 'required'
+  )
   t.strictSame(await listsOf(relayed.client), { ...others, tools: callable })
   t.equal(relayed.client.getInstructions(), direct.getInstructions()?.trim())
 }
@@ -161,7 +217,11 @@ async function inFront (t: Test, url: string): Promise<Record<string, Official>>
 
 function transportOf (entry: Entry): Transport {
   if ('command' in entry) return new StdioClientTransport(entry)
-  return (entry.type === 'sse' ? new SSEClientTransport(new URL(entry.url)) : new StreamableHTTPClientTransport(new URL(entry.url))) as Transport
+  return (
+    entry.type === 'sse'
+      ? new SSEClientTransport(new URL(entry.url))
+      : new StreamableHTTPClientTransport(new URL(entry.url))
+  ) as Transport
 }
 
 function program (name: string, args: string[], env: Record<string, string> = {}): Entry {

@@ -24,22 +24,44 @@ const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/
 
 /** Calls a tool over each transport, with a credential, a cookie and a header of the client. */
 const visits: Record<string, (t: Test, url: string, body: string) => Promise<unknown>> = {
-  'modern HTTP': async (_t, url) => await fetch(`${url}/mcp`, {
-    method: 'POST',
-    headers: { ...JSON_HEADERS, ...SENT, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'u__reflect' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'u__reflect', arguments: {}, _meta: modernMeta() } })
-  }).then(async reply => await reply.text()),
-  'POST /message': async (_t, url, body) => await (await fetch(`${url}/message`, { method: 'POST', headers: { ...JSON_HEADERS, ...SENT }, body })).text(),
+  'modern HTTP': async (_t, url) =>
+    await fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...JSON_HEADERS,
+        ...SENT,
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/call',
+        'mcp-name': 'u__reflect'
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'u__reflect', arguments: {}, _meta: modernMeta() }
+      })
+    }).then(async reply => await reply.text()),
+  'POST /message': async (_t, url, body) =>
+    await (await fetch(`${url}/message`, { method: 'POST', headers: { ...JSON_HEADERS, ...SENT }, body })).text(),
   'HTTP with a session': async (_t, url, body) => {
-    const opened = await fetch(`${url}/mcp`, { method: 'POST', headers: { ...JSON_HEADERS, ...SENT }, body: INITIALIZE })
+    const opened = await fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: { ...JSON_HEADERS, ...SENT },
+      body: INITIALIZE
+    })
     const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' }
-    return await (await fetch(`${url}/mcp`, { method: 'POST', headers: { ...JSON_HEADERS, ...SENT, ...session }, body })).text()
+    return await (
+      await fetch(`${url}/mcp`, { method: 'POST', headers: { ...JSON_HEADERS, ...SENT, ...session }, body })
+    ).text()
   },
   'HTTP+SSE': async (t, url, body) => {
     const stream = await openStream(`${url}/sse`, { headers: SENT })
     t.teardown(() => stream.drop())
     const endpoint = (await stream.event())?.data ?? ''
-    const post = async (text: string) => { await fetch(url + endpoint, { method: 'POST', headers: { ...JSON_HEADERS, ...SENT }, body: text }); return await stream.message() }
+    const post = async (text: string) => {
+      await fetch(url + endpoint, { method: 'POST', headers: { ...JSON_HEADERS, ...SENT }, body: text })
+      return await stream.message()
+    }
     await post(INITIALIZE)
     return JSON.stringify(await post(body))
   },
@@ -48,22 +70,35 @@ const visits: Record<string, (t: Test, url: string, body: string) => Promise<unk
 
 for (const way of Object.keys(ways) as Way[]) {
   for (const revision of [newestLegacy, ...(way === 'HTTP' ? [modern] : [])]) {
-    t.test(`${way}, ${revision.version}: nothing that identifies the client reaches the upstream, over any transport`, async t => {
-      const { server, entry } = await openFixture(t, way, revision, 'u')
-      const { app, url } = await listening(t, { apiKeys, mcpServers: { u: entry } })
-      await until(() => app.mcp.upstreams.status().every(({ state, stale }) => state === 'ready' && !stale), 'the server')
-      for (const [name, visit] of Object.entries(visits)) t.match(await visit(t, url, callOf('u__reflect')), /"result"/, name)
-      t.equal(server.runs.get('reflect'), Object.keys(visits).length)
-      const seen = JSON.stringify(server.log.received)
-      for (const secret of [ADA, COOKIE, HEADER, '10.9.8.7', 'key:ada']) t.notOk(seen.includes(secret), secret)
-    })
+    t.test(
+      `${way}, ${revision.version}: nothing that identifies the client reaches the upstream, over any transport`,
+      async t => {
+        const { server, entry } = await openFixture(t, way, revision, 'u')
+        const { app, url } = await listening(t, { apiKeys, mcpServers: { u: entry } })
+        await until(
+          () => app.mcp.upstreams.status().every(({ state, stale }) => state === 'ready' && !stale),
+          'the server'
+        )
+        for (const [name, visit] of Object.entries(visits)) {
+          t.match(await visit(t, url, callOf('u__reflect')), /"result"/, name)
+        }
+        t.equal(server.runs.get('reflect'), Object.keys(visits).length)
+        const seen = JSON.stringify(server.log.received)
+        for (const secret of [ADA, COOKIE, HEADER, '10.9.8.7', 'key:ada']) t.notOk(seen.includes(secret), secret)
+      }
+    )
   }
 }
 
 /** An HTTP server that refuses everybody and repeats what it was sent. */
 async function refusing (t: Test, status: number): Promise<string> {
   const server = createServer((request, reply) => {
-    reply.writeHead(status, { 'www-authenticate': 'Bearer realm="upstream", resource_metadata="https://upstream.test/"', 'set-cookie': 'a=b' }).end(JSON.stringify(request.headers))
+    reply
+      .writeHead(status, {
+        'www-authenticate': 'Bearer realm="upstream", resource_metadata="https://upstream.test/"',
+        'set-cookie': 'a=b'
+      })
+      .end(JSON.stringify(request.headers))
   }).listen(0, '127.0.0.1')
   t.teardown(() => { server.close(); server.closeAllConnections() })
   await once(server, 'listening')
@@ -74,7 +109,12 @@ t.test('an upstream that refuses our credential does not make us refuse the clie
   for (const status of [401, 403]) {
     const app = await gateway(t, { apiKeys, mcpServers: { u: { url: `${await refusing(t, status)}/mcp` } } })
     await until(() => app.mcp.upstreams.status().some(({ lastError }) => lastError !== undefined), 'the refusal')
-    const { statusCode, headers, body } = await app.inject({ method: 'POST', url: '/message/u', headers: { ...JSON_HEADERS, ...bearer(ADA) }, payload: callOf('anything') })
+    const { statusCode, headers, body } = await app.inject({
+      method: 'POST',
+      url: '/message/u',
+      headers: { ...JSON_HEADERS, ...bearer(ADA) },
+      payload: callOf('anything')
+    })
     t.equal(statusCode, 200)
     t.notOk('www-authenticate' in headers || 'set-cookie' in headers)
     t.match(JSON.parse(body), { error: { code: Number } })
@@ -90,40 +130,103 @@ t.test('no secret of an entry is in the log, in /health, in an error or in an au
   const refuses = await refusing(t, 401)
   const talks = 'process.stderr.write(`my token is ${process.env.TOKEN} and ${process.argv.join(" ")}\\n`, () => process.exit(1))' // eslint-disable-line no-template-curly-in-string
   const mcpServers: Options['mcpServers'] = {
-    'talking-child': { command: process.execPath, args: ['-e', talks, '--', '--api-key', secret('argument'), `--password=${secret('assigned')}`], env: { TOKEN: secret('environment') } },
-    'noisy-child': { command: process.execPath, args: ['-e', 'console.log(process.env.TOKEN); setInterval(() => {}, 1000); process.stdin.on("end", () => process.exit())'], env: { TOKEN: secret('noise') } },
-    'no-program': { command: '/does/not/exist', args: ['--token', secret('unstarted')], env: { TOKEN: secret('missing') } },
-    refused: { url: `${refuses}/mcp?key=${secret('query')}`, headers: { authorization: `Bearer ${secret('bearer')}`, 'x-key': secret('header') } },
+    'talking-child': {
+      command: process.execPath,
+      args: ['-e', talks, '--', '--api-key', secret('argument'), `--password=${secret('assigned')}`],
+      env: { TOKEN: secret('environment') }
+    },
+    'noisy-child': {
+      command: process.execPath,
+      args: [
+        '-e',
+        'console.log(process.env.TOKEN); setInterval(() => {}, 1000); process.stdin.on("end", () => process.exit())'
+      ],
+      env: { TOKEN: secret('noise') }
+    },
+    'no-program': {
+      command: '/does/not/exist',
+      args: ['--token', secret('unstarted')],
+      env: { TOKEN: secret('missing') }
+    },
+    refused: {
+      url: `${refuses}/mcp?key=${secret('query')}`,
+      headers: { authorization: `Bearer ${secret('bearer')}`, 'x-key': secret('header') }
+    },
     unreachable: { url: `${closed.replace('//', `//ada:${secret('password')}@`)}/mcp?key=${secret('closed')}` },
-    'closed-sse': { type: 'sse', url: `${closed}/sse?key=${secret('sse')}`, headers: { 'x-key': secret('sse-header') } },
-    'closed-socket': { type: 'ws', url: `ws://127.0.0.1:1/mcp?key=${secret('socket')}`, headers: { 'x-key': secret('socket-header') } }
+    'closed-sse': {
+      type: 'sse',
+      url: `${closed}/sse?key=${secret('sse')}`,
+      headers: { 'x-key': secret('sse-header') }
+    },
+    'closed-socket': {
+      type: 'ws',
+      url: `ws://127.0.0.1:1/mcp?key=${secret('socket')}`,
+      headers: { 'x-key': secret('socket-header') }
+    }
   }
-  const app = await gateway(t, { apiKeys, tools: true, mcpServers, upstreamStartTimeout: 3_000 }, { loggerInstance: pino({ level: 'trace' }, out) })
+  const app = await gateway(
+    t,
+    { apiKeys, tools: true, mcpServers, upstreamStartTimeout: 3_000 },
+    { loggerInstance: pino({ level: 'trace' }, out) }
+  )
   await until(() => app.mcp.upstreams.status().every(({ lastError }) => lastError !== undefined), 'every failure')
   const client = await createClient(app)
   for (const { alias } of app.mcp.upstreams.status()) {
     written += String(await client.call(`${alias}__anything`).catch((error: unknown) => error))
     written += String(await app.mcp.upstreams.get(alias)?.shared().catch((error: unknown) => error))
-    written += (await app.inject({ method: 'POST', url: `/message/${alias}`, headers: { ...JSON_HEADERS, ...bearer(ADA) }, payload: callOf('anything') })).body
+    written += (
+      await app.inject({
+        method: 'POST',
+        url: `/message/${alias}`,
+        headers: { ...JSON_HEADERS, ...bearer(ADA) },
+        payload: callOf('anything')
+      })
+    ).body
   }
   written += (await app.inject({ url: '/health', headers: bearer(ADA) })).body
   written += (await client.read('server://status')).text + (await client.call('health_check')).text
-  t.match(written, /my token is \*\*\* and .* --api-key \*\*\*/, 'what a server says of its failure is logged without its secrets')
+  t.match(
+    written,
+    /my token is \*\*\* and .* --api-key \*\*\*/,
+    'what a server says of its failure is logged without its secrets'
+  )
   t.strictSame([...new Set(written.match(/[\w-]*-CANARY-\w*/g) ?? [])], [])
 })
 
 t.test('values that may be secrets are hidden, and other texts are left as they are', async t => {
-  const stdio = redactor({ address: { kind: 'stdio', command: 'node', args: ['server.js', '--token', 'abcdefgh', '--port', '8080', '--db=postgres://ada:pass%2Fword@db/x', '-k'], env: { A: 'a "quoted" value', SHORT: 'yes' }, cwd: undefined } })
-  t.equal(stdio('server.js --token abcdefgh, a "quoted" value, yes, 8080, pass%2Fword, pass/word'), 'server.js --token ***, ***, yes, 8080, ***, ***')
-  const http = redactor({ address: { kind: 'http', url: 'https://example.test/mcp?key=query%20value', headers: { authorization: 'Bearer 0123456789' } } })
-  t.equal(http('https://example.test/mcp?key=query%20value, query value, Bearer 0123456789, 0123456789'), 'https://example.test/mcp?key=***, ***, ***, ***')
+  const stdio = redactor({
+    address: {
+      kind: 'stdio',
+      command: 'node',
+      args: ['server.js', '--token', 'abcdefgh', '--port', '8080', '--db=postgres://ada:pass%2Fword@db/x', '-k'],
+      env: { A: 'a "quoted" value', SHORT: 'yes' },
+      cwd: undefined
+    }
+  })
+  t.equal(
+    stdio('server.js --token abcdefgh, a "quoted" value, yes, 8080, pass%2Fword, pass/word'),
+    'server.js --token ***, ***, yes, 8080, ***, ***'
+  )
+  const http = redactor({
+    address: {
+      kind: 'http',
+      url: 'https://example.test/mcp?key=query%20value',
+      headers: { authorization: 'Bearer 0123456789' }
+    }
+  })
+  t.equal(
+    http('https://example.test/mcp?key=query%20value, query value, Bearer 0123456789, 0123456789'),
+    'https://example.test/mcp?key=***, ***, ***, ***'
+  )
 })
 
 t.test('secrets of several lines, and secrets in JSON and base64, are hidden', async t => {
   const pem = '-----BEGIN KEY-----\nMIIMULTILINE1SECRET\r\nMIIMULTILINE2SECRET==\n-----END KEY-----\n'
   const quoted = 'pass"word\\with\tall'
   const plain = 'tök-en/0123456789+abc'
-  const redact = redactor({ address: { kind: 'stdio', command: 'node', args: [], env: { pem, quoted, plain, multi: 'ab\ncd' }, cwd: undefined } })
+  const redact = redactor({
+    address: { kind: 'stdio', command: 'node', args: [], env: { pem, quoted, plain, multi: 'ab\ncd' }, cwd: undefined }
+  })
   for (const line of pem.trim().split(/\r?\n/)) t.equal(redact(`< ${line} >`), '< *** >')
   t.equal(redact(JSON.stringify({ quoted })), '{"quoted":"***"}')
   t.notMatch(redact(JSON.stringify({ pem })), /MULTILINE/)
@@ -132,7 +235,10 @@ t.test('secrets of several lines, and secrets in JSON and base64, are hidden', a
       for (const after of ['', '\n', ' and more']) {
         const text = Buffer.from(`${before}${plain}${after}`).toString(encoding)
         const hidden = redact(text)
-        t.ok(hidden.includes('***') && hidden.length <= 3 + before.length * 2 + after.length * 2 + 12, `${JSON.stringify([before, after])} ${encoding}: ${hidden}`)
+        t.ok(
+          hidden.includes('***') && hidden.length <= 3 + before.length * 2 + after.length * 2 + 12,
+          `${JSON.stringify([before, after])} ${encoding}: ${hidden}`
+        )
       }
     }
     t.equal(redact(`key ${Buffer.from(pem.trim()).toString(encoding)}!`), 'key ***!')
@@ -142,11 +248,16 @@ t.test('secrets of several lines, and secrets in JSON and base64, are hidden', a
 
 t.test('errors that are logged are redacted, with their stacks, members and causes', async t => {
   const logged: object[] = []
-  const redact = redactor({ address: { kind: 'stdio', command: 'node', args: [], env: { TOKEN: 'token-CANARY-1' }, cwd: undefined } })
+  const redact = redactor({
+    address: { kind: 'stdio', command: 'node', args: [], env: { TOKEN: 'token-CANARY-1' }, cwd: undefined }
+  })
   const log = redactingLog({ warn: (context: object) => { logged.push(context) } }, ['warn'], redact)
   const cause: Error & { cause?: unknown } = new Error('no token-CANARY-1 here')
   cause.cause = cause
-  log.warn({ err: Object.assign(new TypeError('bad token-CANARY-1', { cause }), { path: '/x/token-CANARY-1', code: 7 }) }, 'failed')
+  log.warn(
+    { err: Object.assign(new TypeError('bad token-CANARY-1', { cause }), { path: '/x/token-CANARY-1', code: 7 }) },
+    'failed'
+  )
   const [{ err }] = logged as [{ err: Error & { path: string, code: number } }]
   t.ok(err instanceof Error)
   t.match(err, { name: 'TypeError', message: 'bad ***', path: '/x/***', code: 7, cause: { message: 'no *** here' } })
@@ -161,13 +272,27 @@ t.test('no HTTP request, method or tool of a client sets what is started or dial
   for (const [method, url] of routesOf(app)) {
     if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') continue
     for (const body of [payload, { jsonrpc: '2.0', id: 1, method: 'upstreams/configure', params: payload }]) {
-      const { statusCode } = await app.inject({ method: method as 'POST', url: `${url}?${new URLSearchParams({ command: 'evil', mcpServers: '{}' }).toString()}`, headers: JSON_HEADERS, payload: body })
+      const { statusCode } = await app.inject({
+        method: method as 'POST',
+        url: `${url}?${new URLSearchParams({ command: 'evil', mcpServers: '{}' }).toString()}`,
+        headers: JSON_HEADERS,
+        payload: body
+      })
       t.ok(statusCode < 500, `${method} ${url}`)
     }
   }
   const client = await createClient(app, { capabilities: { experimental: payload } })
-  for (const method of ['upstreams/configure', 'upstreams/add', 'servers/add', 'mcpServers/set', 'config/set']) await t.rejects(client.request(method, payload), { code: -32601 }, method)
+  for (const method of ['upstreams/configure', 'upstreams/add', 'servers/add', 'mcpServers/set', 'config/set']) {
+    await t.rejects(client.request(method, payload), { code: -32601 }, method)
+  }
   const { tools } = await client.request('tools/list') as { tools: Array<{ inputSchema: { properties?: object } }> }
-  for (const { inputSchema: { properties = {} } } of tools) t.strictSame(Object.keys(properties).filter(name => /^(mcpServers|mcpConfig|servers|env|url)$/.test(name)), [])
+  for (const {
+    inputSchema: { properties = {} }
+  } of tools) {
+    t.strictSame(
+      Object.keys(properties).filter(name => /^(mcpServers|mcpConfig|servers|env|url)$/.test(name)),
+      []
+    )
+  }
   t.strictSame(app.mcp.upstreams.status(), [])
 })

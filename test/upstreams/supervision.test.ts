@@ -18,9 +18,24 @@ import { Watcher } from '../support/watcher.js'
 const PROGRAM = fileURLToPath(new URL('./programs/server.js', import.meta.url))
 
 /** A gateway in front of programs that each have these variables; the alias is the key. */
-async function open (t: Test, servers: Record<string, Record<string, string>>, options: Partial<Options> = {}, fields = {}) {
-  const mcpServers = Object.fromEntries(Object.entries(servers).map(([alias, env]) => [alias, { command: process.execPath, args: [PROGRAM], env, ...fields }]))
-  const app = await build({ ephemeral: true, ...options, limits: { maxEventLoopDelay: 60_000, upstreamStopTimeout: 200, upstreamRestartDelay: 20, ...options.limits }, mcpServers })
+async function open (
+  t: Test,
+  servers: Record<string, Record<string, string>>,
+  options: Partial<Options> = {},
+  fields = {}
+) {
+  const mcpServers = Object.fromEntries(
+    Object.entries(servers).map(([alias, env]) => [
+      alias,
+      { command: process.execPath, args: [PROGRAM], env, ...fields }
+    ])
+  )
+  const app = await build({
+    ephemeral: true,
+    ...options,
+    limits: { maxEventLoopDelay: 60_000, upstreamStopTimeout: 200, upstreamRestartDelay: 20, ...options.limits },
+    mcpServers
+  })
   t.teardown(async () => await app.close())
   await app.ready()
   const get = (alias: string): Upstream => {
@@ -69,16 +84,27 @@ t.test('a server that ended is back after the delay, and says why it ended', asy
 })
 
 t.test('a call during the delay is refused with the time of the next try', async t => {
-  const { get } = await open(t, { a: {} }, { limits: { upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 } })
+  const { get } = await open(
+    t,
+    { a: {} },
+    { limits: { upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 } }
+  )
   const upstream = get('a')
   await t.rejects(call(await upstream.shared(), 'exit'))
   await until(() => upstream.status.state === 'backing off')
-  await t.rejects(upstream.shared(), { message: /^The upstream server a is not available: .*; it is tried again in \d+ s$/, data: { upstream: 'a' } })
+  await t.rejects(upstream.shared(), {
+    message: /^The upstream server a is not available: .*; it is tried again in \d+ s$/,
+    data: { upstream: 'a' }
+  })
 })
 
 t.test('a server that fails too often is not started again until it is asked for', async t => {
   const starts = join(await folder(t, {}), 'starts')
-  const { get } = await open(t, { a: { STARTS: starts } }, { limits: { maxUpstreamFailures: 3, upstreamRestartDelay: 1, upstreamRestartDelayMax: 1 } })
+  const { get } = await open(
+    t,
+    { a: { STARTS: starts } },
+    { limits: { maxUpstreamFailures: 3, upstreamRestartDelay: 1, upstreamRestartDelayMax: 1 } }
+  )
   const upstream = get('a')
   for (let count = 1; count <= 3; count++) {
     await until(() => upstream.status.state === 'ready')
@@ -96,7 +122,11 @@ t.test('a server that fails too often is not started again until it is asked for
 
 t.test('a server that does not get ready is ended after the time for a start', async t => {
   const starts = join(await folder(t, {}), 'starts')
-  const { get } = await open(t, { a: { STARTS: starts, SILENT: '1' } }, { upstreamStartTimeout: 1_500, limits: { upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 } })
+  const { get } = await open(
+    t,
+    { a: { STARTS: starts, SILENT: '1' } },
+    { upstreamStartTimeout: 1_500, limits: { upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 } }
+  )
   const upstream = get('a')
   await t.rejects(upstream.shared(), { message: /upstream server a is not available/ })
   t.match(upstream.status, { state: 'backing off', lastError: 'it was not ready within 1.5 s' })
@@ -144,33 +174,55 @@ t.test('a start that is under way when the gateway is closed leaves nothing', as
   await untilGone(pids, 5_000)
 })
 
-t.test('what a server that failed wrote last is in the log and, for operators, in /health, without its secrets', async t => {
-  const { app, get } = await open(t, { a: { KEY: 'abcdefgh' } })
-  const upstream = get('a')
-  await t.rejects(call(await upstream.shared(), 'exit'))
-  await until(() => upstream.status.state === 'ready')
-  t.strictSame(upstream.lastLines(), ['the server has started', 'the key is ***'], 'once, although it was started again')
-  const { body } = await app.inject('/health')
-  t.match(JSON.parse(body), { upstreams: [{ alias: 'a', lastError: 'it exited with code 7', lastLines: ['the server has started', 'the key is ***'] }] })
-  t.notMatch(body, 'abcdefgh')
-})
+t.test(
+  'what a server that failed wrote last is in the log and, for operators, in /health, without its secrets',
+  async t => {
+    const { app, get } = await open(t, { a: { KEY: 'abcdefgh' } })
+    const upstream = get('a')
+    await t.rejects(call(await upstream.shared(), 'exit'))
+    await until(() => upstream.status.state === 'ready')
+    t.strictSame(
+      upstream.lastLines(),
+      ['the server has started', 'the key is ***'],
+      'once, although it was started again'
+    )
+    const { body } = await app.inject('/health')
+    t.match(JSON.parse(body), {
+      upstreams: [
+        { alias: 'a', lastError: 'it exited with code 7', lastLines: ['the server has started', 'the key is ***'] }
+      ]
+    })
+    t.notMatch(body, 'abcdefgh')
+  }
+)
 
-t.test('a server is failing from its end until it is ready again, and watchers are told its last lines also afterwards', async t => {
-  const { app, get } = await open(t, { a: {} })
-  const upstream = get('a')
-  const changes: Array<[state: string, isFailing: boolean]> = []
-  await upstream.shared()
-  const { since } = upstream
-  const remove = upstream.onChange(() => changes.push([upstream.status.state, upstream.isFailing]))
-  await t.rejects(call(await upstream.shared(), 'exit'))
-  await until(() => changes.at(-1)?.[0] === 'ready')
-  remove()
-  t.strictSame(changes, [['backing off', true], ['backing off', true], ['ready', false]])
-  t.ok(upstream.since > since)
-  const watcher = await Watcher.open(t, app)
-  t.match(watcher.last('upstreams'), [{ alias: 'a', state: 'ready', since: upstream.since, lastError: 'it exited with code 7' }])
-  t.match(watcher.last('upstreams'), [{ failing: undefined, nextTryAt: undefined, lastLines: ['the server has started'] }])
-})
+t.test(
+  'a server is failing from its end until it is ready again, and watchers are told its last lines also afterwards',
+  async t => {
+    const { app, get } = await open(t, { a: {} })
+    const upstream = get('a')
+    const changes: Array<[state: string, isFailing: boolean]> = []
+    await upstream.shared()
+    const { since } = upstream
+    const remove = upstream.onChange(() => changes.push([upstream.status.state, upstream.isFailing]))
+    await t.rejects(call(await upstream.shared(), 'exit'))
+    await until(() => changes.at(-1)?.[0] === 'ready')
+    remove()
+    t.strictSame(changes, [
+      ['backing off', true],
+      ['backing off', true],
+      ['ready', false]
+    ])
+    t.ok(upstream.since > since)
+    const watcher = await Watcher.open(t, app)
+    t.match(watcher.last('upstreams'), [
+      { alias: 'a', state: 'ready', since: upstream.since, lastError: 'it exited with code 7' }
+    ])
+    t.match(watcher.last('upstreams'), [
+      { failing: undefined, nextTryAt: undefined, lastLines: ['the server has started'] }
+    ])
+  }
+)
 
 t.test('what a server wrote is shown to operators only', async t => {
   const { app, get } = await open(t, { a: {} }, { apiKeys })
@@ -184,11 +236,18 @@ t.test('what a server wrote is shown to operators only', async t => {
 
 t.test('a server with a URL is tried again for ever', async t => {
   let requests = 0
-  const server = createServer((_request, response) => { requests++; response.writeHead(503).end() }).listen(0, '127.0.0.1')
+  const server = createServer((_request, response) => {
+    requests++
+    response.writeHead(503).end()
+  }).listen(0, '127.0.0.1')
   t.teardown(() => server.close())
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const app = await build({ ephemeral: true, limits: { upstreamRestartDelay: 1, upstreamRestartDelayMax: 1, maxUpstreamFailures: 2 }, mcpServers: { a: { url: `http://127.0.0.1:${port}/mcp`, type: 'http' } } })
+  const app = await build({
+    ephemeral: true,
+    limits: { upstreamRestartDelay: 1, upstreamRestartDelayMax: 1, maxUpstreamFailures: 2 },
+    mcpServers: { a: { url: `http://127.0.0.1:${port}/mcp`, type: 'http' } }
+  })
   t.teardown(async () => await app.close())
   await app.ready()
   await until(() => requests > 20)

@@ -21,7 +21,8 @@ async function withServers (t: Test, mcpServers: Servers, options: Partial<Optio
   return await gateway(t, { tools: false, plugins: [], ephemeral: true, mcpServers, ...options })
 }
 
-const statusOf = (app: FastifyInstance, alias: string): UpstreamStatus | undefined => app.mcp.upstreams.status().find(status => status.alias === alias)
+const statusOf = (app: FastifyInstance, alias: string): UpstreamStatus | undefined =>
+  app.mcp.upstreams.status().find(status => status.alias === alias)
 
 /** The connection for calls of a principal. */
 async function connectionOf (app: FastifyInstance, alias: string, principal: string): Promise<Connection> {
@@ -42,17 +43,31 @@ t.test('a few servers start at a time; the others wait for them, unless a call n
   const app = await withServers(t, { a: silent, b: entry }, { limits: { maxUpstreamStarts: 1 } })
   await until(() => statusOf(app, 'a')?.state === 'starting')
   t.equal(statusOf(app, 'b')?.state, 'starting')
-  const connection = await inTime(app.mcp.upstreams.get('b')?.shared() ?? Promise.reject(new Error('none')), 'the start')
+  const connection = await inTime(
+    app.mcp.upstreams.get('b')?.shared() ?? Promise.reject(new Error('none')),
+    'the start'
+  )
   t.equal(connection.closed, false)
   t.equal(statusOf(app, 'a')?.state, 'starting')
 })
 
 t.test('single callers have a bounded number of processes, and unused ones end', async t => {
   const { server, entry } = await openFixture(t, 'stdio', newestLegacy)
-  const app = await withServers(t, { one: { ...entry, start: 'lazy', isolate: 'principal' } }, { limits: { maxUpstreamConnections: 1, upstreamIdle: 200 } })
+  const app = await withServers(
+    t,
+    { one: { ...entry, start: 'lazy', isolate: 'principal' } },
+    { limits: { maxUpstreamConnections: 1, upstreamIdle: 200 } }
+  )
   const ada = await connectionOf(app, 'one', 'ada')
   const controller = new AbortController()
-  ada.request({ method: 'tools/call', params: { name: 'hang', arguments: { key: 'k' } }, call: new FakeCall('ada'), signal: controller.signal }).catch(() => {})
+  ada
+    .request({
+      method: 'tools/call',
+      params: { name: 'hang', arguments: { key: 'k' } },
+      call: new FakeCall('ada'),
+      signal: controller.signal
+    })
+    .catch(() => {})
   await until(() => server.hanging.has('k'))
   await t.rejects(connectionOf(app, 'one', 'bob'), /all connections that callers may have of their own, 1, are in use/)
   // One more is the connection for lists, of which nothing was known.
@@ -67,7 +82,8 @@ t.test('a server has a bounded number of questions open', async t => {
   const connection = await connectionOf(app, 'one', 'ada')
   const call = new FakeCall('ada')
   call.answer = async () => await new Promise(() => {})
-  const ask = async (): Promise<object> => await connection.request({ method: 'tools/call', params: { name: 'ask_form', arguments: {} }, call })
+  const ask = async (): Promise<object> =>
+    await connection.request({ method: 'tools/call', params: { name: 'ask_form', arguments: {} }, call })
   ask().catch(() => {})
   await until(() => call.asked.length === 1)
   t.match(await ask(), { isError: true, content: [{ text: /refused: -32603 .*1 questions are open already/ }] })
@@ -78,7 +94,13 @@ t.test('a server without a handshake asks a client with one a bounded number of 
   const { entry } = await openFixture(t, 'HTTP', modern)
   const app = await withServers(t, { one: entry }, { limits: { maxUpstreamRounds: 1 } })
   await upstreamsReady(app, ['one'])
-  const client = await createClient(app, { elicit: () => ({ action: 'accept', content: { name: 'Ada' } }), sample: () => ({ role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' }) })
+  const client = await createClient(app, {
+    elicit: () => ({ action: 'accept', content: { name: 'Ada' } }),
+    sample: () => ({ role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' })
+  })
   t.match(await client.request('tools/call', { name: 'one__ask_form', arguments: {} }), { content: [{ text: /Ada/ }] })
-  await t.rejects(client.request('tools/call', { name: 'one__ask_twice', arguments: {} }), /one failed: it asks more than 1 times during one call \(limit maxUpstreamRounds\)/)
+  await t.rejects(
+    client.request('tools/call', { name: 'one__ask_twice', arguments: {} }),
+    /one failed: it asks more than 1 times during one call \(limit maxUpstreamRounds\)/
+  )
 })

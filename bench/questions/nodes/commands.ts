@@ -29,20 +29,49 @@ export async function commandCounts (cluster: Cluster, { say }: Setting): Promis
     await (await prepare())()
     const commands = await commandsDuring(cluster, await prepare())
     say(`  ${what}: ${summarize(commands, each)}`)
-    findings.push({ what: `nodes, commands to Redis, ${what}`, ...(goal === undefined ? {} : { goal }), ours: spreadOf([commands.length / each]), limit: '-', peers: [] })
+    findings.push({
+      what: `nodes, commands to Redis, ${what}`,
+      ...(goal === undefined ? {} : { goal }),
+      ours: spreadOf([commands.length / each]),
+      limit: '-',
+      peers: []
+    })
   }
   return findings
 }
 
 function casesOf ({ first, second }: Cluster): Case[] {
   return [
-    { what: 'a 2026-07-28 call', goal: '≤ 0 commands', each: CALLS, prepare: async () => await calls(first.port, MODERN, echo(32)) },
-    { what: 'a JSON reply in a known session', goal: '≤ 0 commands', each: CALLS, prepare: async () => await calls(first.port, LEGACY, echo(32)) },
-    { what: 'an event of a streamed reply', goal: '≤ 1 command', each: CALLS * EVENTS, prepare: async () => await calls(first.port, LEGACY, progress(EVENTS - 1)) },
+    {
+      what: 'a 2026-07-28 call',
+      goal: '≤ 0 commands',
+      each: CALLS,
+      prepare: async () => await calls(first.port, MODERN, echo(32))
+    },
+    {
+      what: 'a JSON reply in a known session',
+      goal: '≤ 0 commands',
+      each: CALLS,
+      prepare: async () => await calls(first.port, LEGACY, echo(32))
+    },
+    {
+      what: 'an event of a streamed reply',
+      goal: '≤ 1 command',
+      each: CALLS * EVENTS,
+      prepare: async () => await calls(first.port, LEGACY, progress(EVENTS - 1))
+    },
     { what: 'initialize', goal: '≤ 1 command', each: CALLS, prepare: async () => await handshakes(first.port) },
-    { what: 'the first request at another node', each: CALLS, prepare: async () => await visits(first.port, second.port) },
+    {
+      what: 'the first request at another node',
+      each: CALLS,
+      prepare: async () => await visits(first.port, second.port)
+    },
     { what: 'a call that asks', each: CALLS, prepare: async () => await questions(first.port, first.port) },
-    { what: 'a call that asks, with its answer at another node', each: CALLS, prepare: async () => await questions(first.port, second.port) }
+    {
+      what: 'a call that asks, with its answer at another node',
+      each: CALLS,
+      prepare: async () => await questions(first.port, second.port)
+    }
   ]
 }
 
@@ -54,14 +83,20 @@ async function commandsDuring ({ redis }: Cluster, work: () => Promise<unknown>)
     await work()
     // The last ones may come a little later.
     await sleep(300)
-    return lines.filter(line => !/^\S+ \[\d+ lua\]/.test(line)).map(line => line.replace(/^\S+ \[[^\]]*\] /, '')).filter(line => !BACKGROUND.test(line))
+    return lines
+      .filter(line => !/^\S+ \[\d+ lua\]/.test(line))
+      .map(line => line.replace(/^\S+ \[[^\]]*\] /, ''))
+      .filter(line => !BACKGROUND.test(line))
   })
 }
 
 /** Which commands they are. */
 function summarize (commands: string[], each: number): string {
   const names = commands.map(command => command.split(' ')[0]?.replaceAll('"', '').toUpperCase() ?? '')
-  return [...new Set(names)].map(name => `${name} ${names.filter(other => other === name).length / each}`).join(', ') || 'none'
+  return (
+    [...new Set(names)].map(name => `${name} ${names.filter(other => other === name).length / each}`).join(', ') ||
+    'none'
+  )
 }
 
 async function calls (port: number, era: Era, { method, params }: Ask): Promise<() => Promise<void>> {

@@ -31,7 +31,15 @@ async function compare (what: string, era: Era, asked: Ask, setting: Setting, go
     const node = onRedis(port)
     const rates = await ratesOf([inMemory, node].map(server => overHttp(server, { era, ask: asked })), setting)
     const base = rates.get(inMemory) ?? []
-    return [{ what, ...(goal === undefined ? {} : { goal }), ours: ratioOf(base, rates.get(node) ?? []), limit: `${short(median(base))}/s`, peers: [] }]
+    return [
+      {
+        what,
+        ...(goal === undefined ? {} : { goal }),
+        ours: ratioOf(base, rates.get(node) ?? []),
+        limit: `${short(median(base))}/s`,
+        peers: []
+      }
+    ]
   })
 }
 
@@ -44,12 +52,25 @@ export async function sessionCosts ({ first, second, alone }: Cluster, setting: 
   for (const running of [first, alone]) await openAndEnd(running, WARM_UP)
   for (let time = 0; time < 2; time++) await visit(first, second)
   const times: Array<{ unknown: number, known: number }> = []
-  const contestants = [first, alone].map(running => ({ server: running === alone ? inMemory : onRedis(0), sample: async () => await openAndEnd(running, SESSIONS) }))
+  const contestants = [first, alone].map(running => ({
+    server: running === alone ? inMemory : onRedis(0),
+    sample: async () => await openAndEnd(running, SESSIONS)
+  }))
   const [node = [], memory = []] = [...(await inRounds(contestants, setting.rounds, setting)).values()]
   for (let round = 0; round < setting.rounds; round++) times.push(await visit(first, second))
   return [
-    { what: 'nodes, CPU of initialize and DELETE', ours: ratioOf(node, memory), limit: `${short(median(memory))} ms`, peers: [] },
-    { what: 'nodes, CPU of the first request at another node', ours: spreadOf(times.map(({ unknown, known }) => unknown / known)), limit: `${short(median(times.map(({ known }) => known)))} ms for the next`, peers: [] }
+    {
+      what: 'nodes, CPU of initialize and DELETE',
+      ours: ratioOf(node, memory),
+      limit: `${short(median(memory))} ms`,
+      peers: []
+    },
+    {
+      what: 'nodes, CPU of the first request at another node',
+      ours: spreadOf(times.map(({ unknown, known }) => unknown / known)),
+      limit: `${short(median(times.map(({ known }) => known)))} ms for the next`,
+      peers: []
+    }
   ]
 }
 

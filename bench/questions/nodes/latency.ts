@@ -20,7 +20,11 @@ async function eventDelays ({ first, second, alone }: Cluster, { rounds, say }: 
   const [local, shared] = [await LiveSession.open(alone.port), await LiveSession.open(first.port)]
   const all: Array<{ memory: number, same: number, other: number }> = []
   for (let round = -1; round < rounds; round++) {
-    const delay = { memory: await eventDelay(local, alone.port), same: await eventDelay(shared, first.port), other: await eventDelay(shared, first.port, second.port) }
+    const delay = {
+      memory: await eventDelay(local, alone.port),
+      same: await eventDelay(shared, first.port),
+      other: await eventDelay(shared, first.port, second.port)
+    }
     // The first round warms up.
     if (round >= 0) all.push(delay)
   }
@@ -30,7 +34,13 @@ async function eventDelays ({ first, second, alone }: Cluster, { rounds, say }: 
   const limit = `${short(median(all.map(({ memory }) => memory)))} ms in memory`
   return [
     { what: 'nodes, delay of an event, added p50, ms', goal: '≤ 1 ms', ours: added('same'), limit, peers: [] },
-    { what: 'nodes, delay of an event, read at another node, added p50, ms', goal: '≤ 1 ms', ours: added('other'), limit, peers: [] }
+    {
+      what: 'nodes, delay of an event, read at another node, added p50, ms',
+      goal: '≤ 1 ms',
+      ours: added('other'),
+      limit,
+      peers: []
+    }
   ]
 }
 
@@ -38,7 +48,12 @@ async function eventDelays ({ first, second, alone }: Cluster, { rounds, say }: 
  * The median time from a report of progress to its arrival, in milliseconds. The client may read at another node than
  * the call runs.
  */
-export async function eventDelay (session: LiveSession, port: number, readerPort = port, { events, every } = TICKS): Promise<number> {
+export async function eventDelay (
+  session: LiveSession,
+  port: number,
+  readerPort = port,
+  { events, every } = TICKS
+): Promise<number> {
   const delays: number[] = []
   const id = ++lastId
   let since = 0n
@@ -50,11 +65,15 @@ export async function eventDelay (session: LiveSession, port: number, readerPort
     if (params !== undefined && BigInt(params.message) > since) delays.push(Number(at - BigInt(params.message)) / 1e6)
     return delays.length < events
   }
-  await session.call(port, message(LEGACY, id, 'tools/call', { name: 'bench_ticks', arguments: { every }, _meta: { progressToken: 'bench' } }), event => {
-    if (readerPort === port) return take(event)
-    lastEventId = event.id ?? ''
-    return lastEventId === ''
-  })
+  await session.call(
+    port,
+    message(LEGACY, id, 'tools/call', { name: 'bench_ticks', arguments: { every }, _meta: { progressToken: 'bench' } }),
+    event => {
+      if (readerPort === port) return take(event)
+      lastEventId = event.id ?? ''
+      return lastEventId === ''
+    }
+  )
   if (readerPort !== port) await session.resume(readerPort, lastEventId, take)
   await session.post(port, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })
   if (delays.length < events) throw new Error(`only ${delays.length} of ${events} events arrived`)
@@ -67,7 +86,10 @@ async function answerDelay ({ first, second }: Cluster, { rounds, say }: Setting
   const count = Math.ceil(ANSWERS / rounds)
   const all: Array<{ same: number, other: number }> = []
   for (let round = -1; round < rounds; round++) {
-    const delay = { same: await answerDelayAt(session, first.port, first.port, count), other: await answerDelayAt(session, first.port, second.port, count) }
+    const delay = {
+      same: await answerDelayAt(session, first.port, first.port, count),
+      other: await answerDelayAt(session, first.port, second.port, count)
+    }
     if (round >= 0) all.push(delay)
   }
   await session.end(first.port)
@@ -81,7 +103,12 @@ async function answerDelay ({ first, second }: Cluster, { rounds, say }: Setting
 }
 
 /** The median time from the answer of a client to the result of the call that asked, in milliseconds. */
-export async function answerDelayAt (session: LiveSession, port: number, answerPort: number, count: number): Promise<number> {
+export async function answerDelayAt (
+  session: LiveSession,
+  port: number,
+  answerPort: number,
+  count: number
+): Promise<number> {
   const delays: number[] = []
   for (let index = 0; index < count; index++) {
     let since = 0n

@@ -52,13 +52,29 @@ export async function pairOfNodes (cluster: Cluster, setting: Setting): Promise<
 function compareSamples (what: string, one: Sample[], two: Sample[], goal: { goal?: string }): Finding[] {
   const of = (samples: Sample[], which: keyof Sample): number[] => samples.map(sample => sample[which])
   return [
-    { what: `nodes, two, CPU, ${what}`, ...goal, ours: ratioOf(of(two, 'used'), of(one, 'used')), limit: `${short(median(of(one, 'used')))} ms at one`, peers: [] },
-    { what: `nodes, two, calls in a second, ${what}`, ours: ratioOf(of(two, 'rate'), of(one, 'rate')), limit: `${short(median(of(one, 'rate')))}/s at one`, peers: [] }
+    {
+      what: `nodes, two, CPU, ${what}`,
+      ...goal,
+      ours: ratioOf(of(two, 'used'), of(one, 'used')),
+      limit: `${short(median(of(one, 'used')))} ms at one`,
+      peers: []
+    },
+    {
+      what: `nodes, two, calls in a second, ${what}`,
+      ours: ratioOf(of(two, 'rate'), of(one, 'rate')),
+      limit: `${short(median(of(one, 'rate')))}/s at one`,
+      peers: []
+    }
   ]
 }
 
 function ofRedis (samples: Sample[]): Finding {
-  return { what: 'nodes, CPU of Redis for an event, µs', ours: spreadOf(samples.map(({ redis }) => redis * 1000 / EVENTS)), limit: '-', peers: [] }
+  return {
+    what: 'nodes, CPU of Redis for an event, µs',
+    ours: spreadOf(samples.map(({ redis }) => (redis * 1000) / EVENTS)),
+    limit: '-',
+    peers: []
+  }
 }
 
 async function sample (nodes: ServerProcess[], redis: ServerProcess, era: Era, asked: Ask): Promise<Sample> {
@@ -66,9 +82,15 @@ async function sample (nodes: ServerProcess[], redis: ServerProcess, era: Era, a
   await sleep(SETTLE)
   const used = (): number => nodes.reduce((sum, { pid }) => sum + cpuTime(pid), 0)
   const [since, answered, before, ofRedis] = [performance.now(), load.answered, used(), cpuTime(redis.pid)]
-  while (performance.now() - since < WINDOW || (used() - before < LEAST_USED && load.fault === undefined)) await sleep(10)
+  while (performance.now() - since < WINDOW || (used() - before < LEAST_USED && load.fault === undefined)) {
+    await sleep(10)
+  }
   const calls = load.answered - answered
-  const found = { rate: calls * 1000 / (performance.now() - since), used: (used() - before) / calls, redis: (cpuTime(redis.pid) - ofRedis) / calls }
+  const found = {
+    rate: (calls * 1000) / (performance.now() - since),
+    used: (used() - before) / calls,
+    redis: (cpuTime(redis.pid) - ofRedis) / calls
+  }
   await load.end()
   return found
 }

@@ -13,7 +13,10 @@ const SAMPLES = 3
 export async function weights (cluster: Cluster, setting: Setting): Promise<Finding[]> {
   setting.say('nodes, idle sessions')
   const node = onRedis(cluster.redis.port)
-  const contestants = [inMemory, node].map(server => ({ server, sample: async () => await weightOf(withFixedYoungGeneration(server), sessions) }))
+  const contestants = [inMemory, node].map(server => ({
+    server,
+    sample: async () => await weightOf(withFixedYoungGeneration(server), sessions)
+  }))
   const found = await inRounds(contestants, Math.min(SAMPLES, setting.rounds), setting)
   const [base = [], own = []] = [found.get(inMemory), found.get(node)]
   return [

@@ -30,7 +30,13 @@ export async function scrape ({ rounds, say }: Setting): Promise<Finding[]> {
 
 async function call (url: string, name: string): Promise<void> {
   const body = JSON.stringify(message(MODERN, 1, 'tools/call', { name, arguments: { query: 'x' } }))
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': MODERN, 'mcp-method': 'tools/call', 'mcp-name': name }
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': MODERN,
+    'mcp-method': 'tools/call',
+    'mcp-name': name
+  }
   const reply = await fetch(`${url}/mcp`, { method: 'POST', headers, body })
   await reply.text()
   if (!reply.ok) throw new Error(`${name} was refused with ${reply.status}`)
@@ -44,5 +50,6 @@ async function read (url: string): Promise<number> {
 }
 
 async function seriesAt (url: string): Promise<number> {
-  return (await (await fetch(`${url}/metrics`)).text()).split('\n').filter(line => line !== '' && !line.startsWith('#')).length
+  return (await (await fetch(`${url}/metrics`)).text()).split('\n').filter(line => line !== '' && !line.startsWith('#'))
+    .length
 }

@@ -19,7 +19,9 @@ app.post<{ Body: { id?: number | string, method: string } }>('/mcp', ({ body }, 
 const responses = new Lines(line => {
   const message = JSON.parse(line) as { id: number | string }
   const { id, reply } = pending.take(Number(message.id)) ?? {}
-  if (id !== undefined) void reply?.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify({ ...message, id }))
+  if (id !== undefined) {
+    void reply?.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify({ ...message, id }))
+  }
   return undefined
 }, () => {})
 

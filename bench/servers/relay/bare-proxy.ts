@@ -12,7 +12,9 @@ app.post<{ Body: Buffer }>('/mcp', async ({ body, headers }, reply) => {
   const { host, connection, 'content-length': length, ...rest } = headers
   const answer = await pool.request({ method: 'POST', path: '/mcp', headers: rest as Record<string, string>, body })
   reply.code(answer.statusCode)
-  for (const name of ['content-type', 'mcp-session-id']) if (answer.headers[name] !== undefined) reply.header(name, answer.headers[name])
+  for (const name of ['content-type', 'mcp-session-id']) {
+    if (answer.headers[name] !== undefined) reply.header(name, answer.headers[name])
+  }
   return Buffer.from(await answer.body.arrayBuffer())
 })
 await app.listen({ port: Number(port), host: '127.0.0.1' })

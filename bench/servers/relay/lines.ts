@@ -14,7 +14,10 @@ export class Lines {
   push (chunk: Buffer): void {
     let [start, out] = [0, '']
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      const line = this.#rest.length === 0 ? chunk.toString('utf8', start, end) : String(Buffer.concat([...this.#rest, chunk.subarray(start, end)]))
+      const line =
+        this.#rest.length === 0
+          ? chunk.toString('utf8', start, end)
+          : String(Buffer.concat([...this.#rest, chunk.subarray(start, end)]))
       this.#rest = []
       start = end + 1
       const converted = this.#convert(line)

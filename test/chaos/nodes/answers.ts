@@ -17,7 +17,9 @@ const KINDS = Object.keys(RESULTS)
 export const answers = scenario({ answers: 1_000, clients: 4 }, async ({ answers, clients }) => {
   const report = new Report(`nodes: ${answers} answers to questions at another node, ${clients} clients`)
   const cluster = await Cluster.start()
-  const delays: Record<string, { same: number[], other: number[] }> = Object.fromEntries(KINDS.map(kind => [kind, { same: [], other: [] }]))
+  const delays: Record<string, { same: number[], other: number[] }> = Object.fromEntries(
+    KINDS.map(kind => [kind, { same: [], other: [] }])
+  )
   let [next, wrong] = [0, '']
   await Promise.all(Array.from({ length: clients }, async () => {
     const caller = new Caller(cluster, new Tally())
@@ -36,17 +38,31 @@ export const answers = scenario({ answers: 1_000, clients: 4 }, async ({ answers
   }))
   for (const kind of KINDS) {
     const { same = [], other = [] } = delays[kind] ?? {}
-    report.row({ question: kind, arrived: other.length, 'ms at the same node': median(same), 'ms at another': median(other), 'ms added': median(other) - median(same) })
+    report.row({
+      question: kind,
+      arrived: other.length,
+      'ms at the same node': median(same),
+      'ms at another': median(other),
+      'ms added': median(other) - median(same)
+    })
   }
   const arrived = Object.values(delays).reduce((sum, { other }) => sum + other.length, 0)
   report.promise(arrived === answers && wrong === '', `all ${answers} answers arrive, not ${arrived}: ${wrong}`)
-  report.promise(cluster.exits === 0 && cluster.unhandled.length === 0, `no node ends or misses an error: ${cluster.unhandled[0]}`)
+  report.promise(
+    cluster.exits === 0 && cluster.unhandled.length === 0,
+    `no node ends or misses an error: ${cluster.unhandled[0]}`
+  )
   await cluster.stop()
   return report
 })
 
 /** How many milliseconds after the answer of the client its call has the result, and what went wrong. */
-async function ask (caller: Caller, kind: string, asking: Node, answering: Node): Promise<{ delay: number, failure: string | undefined }> {
+async function ask (
+  caller: Caller,
+  kind: string,
+  asking: Node,
+  answering: Node
+): Promise<{ delay: number, failure: string | undefined }> {
   const text = caller.mark()
   const posted: Array<Promise<Answer>> = []
   let since = 0

@@ -55,13 +55,23 @@ export class Burst {
     for (const { caller, firstId, messages } of this.#replies) {
       const { answer, messages: again } = await resume(caller, { ...NOTHING, lastId: firstId })
       const before = withoutRepeated(messages.slice(messages.findIndex(({ id }) => id === firstId) + 1))
-      const change = Array.from({ length: Math.max(before.length, again.length) }, (_, index) => index).find(index => isChanged(before[index], again[index]))
+      const change = Array.from({ length: Math.max(before.length, again.length) }, (_, index) => index).find(index =>
+        isChanged(before[index], again[index])
+      )
       if (answer.status !== 200 || change === undefined) continue
       added++
-      this.#tally.sample('changed replies', `${before.length} and ${again.length} messages, from ${change}: ${before[change]?.id} ${before[change]?.text} is now ${again[change]?.id} ${again[change]?.text}`)
+      this.#tally.sample(
+        'changed replies',
+        `${before.length} and ${again.length} messages, from ${change}: ${before[change]?.id} ${before[change]?.text} is now ${again[change]?.id} ${again[change]?.text}`
+      )
     }
-    report.promise(added === 0, `no reply is changed after its end, not ${added}: ${this.#tally.samples.get('changed replies')?.[0]}`)
-    report.note(`calls in flight: ${this.#calls.length}; the replies of ${this.#replies.length} were resumed elsewhere, the last was complete ${this.#longest.toFixed()} ms after the harm`)
+    report.promise(
+      added === 0,
+      `no reply is changed after its end, not ${added}: ${this.#tally.samples.get('changed replies')?.[0]}`
+    )
+    report.note(
+      `calls in flight: ${this.#calls.length}; the replies of ${this.#replies.length} were resumed elsewhere, the last was complete ${this.#longest.toFixed()} ms after the harm`
+    )
   }
 
   get longest (): number {
@@ -74,7 +84,11 @@ export class Burst {
     let begin = (): void => {}
     this.#begun.push(new Promise<void>(resolve => { begin = resolve }))
     const mark = caller.mark()
-    const params = { name: 'nodes_echo', arguments: { text: mark, steps: this.#steps, ms: STEP }, _meta: { progressToken: mark } }
+    const params = {
+      name: 'nodes_echo',
+      arguments: { text: mark, steps: this.#steps, ms: STEP },
+      _meta: { progressToken: mark }
+    }
     const options: AskOptions = { patience: PATIENCE, onMessage: () => begin() }
     if (!inSession) {
       const answer = await caller.callModern(victim, params, options)
@@ -96,11 +110,16 @@ export class Burst {
     if (firstId !== undefined && isFinal(messages.at(-1)?.text)) this.#replies.push({ caller, firstId, messages })
     // Its last response says that it was interrupted.
     const outcome = judge(answer, mark)
-    this.#tally.note(outcome === 'failed' ? 'burst, harmed' : 'burst', outcome, `${describe(first)} then ${describe(answer)}`)
+    this.#tally.note(
+      outcome === 'failed' ? 'burst, harmed' : 'burst',
+      outcome,
+      `${describe(first)} then ${describe(answer)}`
+    )
   }
 }
 
 /** An event that was sent before it was stored has its id only now. */
-const isChanged = (before: Message | undefined, now: Message | undefined): boolean => before?.text !== now?.text || (before?.id !== undefined && before.id !== now?.id)
+const isChanged = (before: Message | undefined, now: Message | undefined): boolean =>
+  before?.text !== now?.text || (before?.id !== undefined && before.id !== now?.id)
 
 const NOTHING: Answer = { status: 200, headers: new Map(), messages: [], lastId: undefined, whole: false, late: false }

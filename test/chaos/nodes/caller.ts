@@ -9,7 +9,11 @@ export type Json = Record<string, unknown>
 /** All callers use the same id, so only the text of an answer tells whose it is. */
 const ID = 7
 const REVISION = '2025-11-25'
-const HELLO = { protocolVersion: REVISION, capabilities: { elicitation: {}, sampling: {}, roots: {} }, clientInfo: { name: 'chaos', version: '1' } }
+const HELLO = {
+  protocolVersion: REVISION,
+  capabilities: { elicitation: {}, sampling: {}, roots: {} },
+  clientInfo: { name: 'chaos', version: '1' }
+}
 
 let marks = 0
 
@@ -34,7 +38,10 @@ export class Caller {
 
   /** A call without a session. */
   async callModern (node: Node, params: Json, options?: AskOptions): Promise<Answer> {
-    const request = { method: 'tools/call', params: { ...params, _meta: { ...modernMeta(), ...params['_meta'] as Json } } }
+    const request = {
+      method: 'tools/call',
+      params: { ...params, _meta: { ...modernMeta(), ...(params['_meta'] as Json) } }
+    }
     return await this.#post(node, request, modernHeaders(request), options)
   }
 
@@ -47,7 +54,12 @@ export class Caller {
   async answer (node: Node, id: unknown, result: object): Promise<Answer> {
     const wire = new Wire()
     const body = JSON.stringify({ jsonrpc: '2.0', id, result })
-    const answer = await wire.ask(node.gateway.port, { method: 'POST', path: '/mcp', headers: this.sessionHeaders, body })
+    const answer = await wire.ask(node.gateway.port, {
+      method: 'POST',
+      path: '/mcp',
+      headers: this.sessionHeaders,
+      body
+    })
     wire.close()
     return answer
   }
@@ -55,7 +67,11 @@ export class Caller {
   /** The stream of the session, or the rest of a reply. */
   async listen (node: Node, lastId: string | undefined, options?: AskOptions): Promise<Answer> {
     const after: Record<string, string> = lastId === undefined ? {} : { 'Last-Event-ID': lastId }
-    return await this.wire.ask(node.gateway.port, { method: 'GET', path: '/mcp', headers: { ...this.sessionHeaders, ...after, Accept: 'text/event-stream' } }, options)
+    return await this.wire.ask(
+      node.gateway.port,
+      { method: 'GET', path: '/mcp', headers: { ...this.sessionHeaders, ...after, Accept: 'text/event-stream' } },
+      options
+    )
   }
 
   /** Opens a session; what became of that. */
@@ -73,7 +89,12 @@ export class Caller {
     return { 'Mcp-Session-Id': this.session ?? '', 'MCP-Protocol-Version': REVISION }
   }
 
-  async #post (node: Node, request: { method: string, params: Json }, headers: Record<string, string>, options?: AskOptions): Promise<Answer> {
+  async #post (
+    node: Node,
+    request: { method: string, params: Json },
+    headers: Record<string, string>,
+    options?: AskOptions
+  ): Promise<Answer> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: ID, ...request })
     return await this.wire.ask(node.gateway.port, { method: 'POST', path: '/mcp', headers, body }, options)
   }
@@ -87,7 +108,10 @@ export function judge ({ late, status, whole, messages }: Answer, mark: string):
   if (status === 404) return 'gone'
   // A stream that ends before the answer is one to resume.
   if (!isFinal(last) && (!whole || messages.length > 0)) return 'cut'
-  const { result, error } = JSON.parse(last ?? '{}') as { result?: { isError?: boolean, content?: Array<{ text: string }> }, error?: object }
+  const { result, error } = JSON.parse(last ?? '{}') as {
+    result?: { isError?: boolean, content?: Array<{ text: string }> }
+    error?: object
+  }
   if (status !== 200 || error !== undefined || result?.isError === true) return 'failed'
   return result?.content?.[0]?.text === mark ? 'right' : 'wrong'
 }
@@ -98,4 +122,5 @@ export function isFinal (text: string | undefined): boolean {
 }
 
 /** An answer in a few words. */
-export const describe = ({ status, messages, late }: Answer): string => `${late ? 'late ' : ''}${status} ${messages.at(-1)?.text ?? ''}`
+export const describe = ({ status, messages, late }: Answer): string =>
+  `${late ? 'late ' : ''}${status} ${messages.at(-1)?.text ?? ''}`

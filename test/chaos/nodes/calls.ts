@@ -23,7 +23,12 @@ export const modern: Kind = async caller => {
   const answer = await caller.callModern(node, { name: 'nodes_echo', arguments: { text: mark } })
   const waited = performance.now() - begun
   if (!node.harmed) caller.tally.longest = Math.max(caller.tally.longest, waited)
-  if (waited > SLOW) caller.tally.sample('slow', `${waited.toFixed()} ms at node ${caller.cluster.nodes.indexOf(node)}, from ${(begun / 1000).toFixed()} s on`)
+  if (waited > SLOW) {
+    caller.tally.sample(
+      'slow',
+      `${waited.toFixed()} ms at node ${caller.cluster.nodes.indexOf(node)}, from ${(begun / 1000).toFixed()} s on`
+    )
+  }
   note(caller, 'modern', node, judge(answer, mark), describe(answer))
 }
 
@@ -39,7 +44,11 @@ export const inSession: Kind = async caller => {
 export const streamed: Kind = async caller => {
   if (!await hasSession(caller)) return
   const [node, mark] = [caller.cluster.next(), caller.mark()]
-  const params = { name: 'nodes_echo', arguments: { text: mark, steps: STEPS, ms: STEP }, _meta: { progressToken: mark } }
+  const params = {
+    name: 'nodes_echo',
+    arguments: { text: mark, steps: STEPS, ms: STEP },
+    _meta: { progressToken: mark }
+  }
   const first = await caller.callTool(node, params, { most: 1 + Math.floor(Math.random() * STEPS * 2) })
   const { answer, messages } = await resume(caller, first)
   for (const { id, text } of messages) caller.tally.identify(caller.session ?? '', id, text)
@@ -55,13 +64,25 @@ export const asking: Kind = async caller => {
   let answering: Promise<Answer> | undefined
   const onMessage = ({ text }: Message): void => {
     const { id, method } = JSON.parse(text) as { id: unknown, method?: string }
-    if (method === 'elicitation/create') answering = answerAtNext(caller, id, { action: 'accept', content: { text: mark } })
+    if (method === 'elicitation/create') {
+      answering = answerAtNext(caller, id, { action: 'accept', content: { text: mark } })
+    }
   }
-  const answer = await caller.callTool(node, { name: 'nodes_question', arguments: { text: mark } }, { onMessage, patience: ANSWER })
+  const answer = await caller.callTool(
+    node,
+    { name: 'nodes_question', arguments: { text: mark } },
+    { onMessage, patience: ANSWER }
+  )
   const answered = await answering
   const outcome = judge(answer, mark)
   // An answer that was refused is not one.
-  finish(caller, 'question', node, outcome === 'lost' && answered?.status !== 202 ? 'refused' : outcome, `${describe(answer)}, answered with ${answered?.status}`)
+  finish(
+    caller,
+    'question',
+    node,
+    outcome === 'lost' && answered?.status !== 202 ? 'refused' : outcome,
+    `${describe(answer)}, answered with ${answered?.status}`
+  )
 }
 
 /** Answers at the next node; and at another one where the node was harmed before it acknowledged the answer. */
@@ -77,8 +98,14 @@ async function answerAtNext (caller: Caller, id: unknown, result: object): Promi
 export async function resume (caller: Caller, first: Answer): Promise<{ answer: Answer, messages: Message[] }> {
   const messages = [...first.messages]
   let [answer, lastId] = [first, first.lastId]
-  for (const end = Date.now() + RESUME; lastId !== undefined && !answer.late && !isFinal(messages.at(-1)?.text) && Date.now() < end;) {
-    answer = await caller.listen(caller.cluster.next(), lastId, { most: 1 + Math.floor(Math.random() * STEPS * 4), patience: RESUME })
+  for (
+    const end = Date.now() + RESUME;
+    lastId !== undefined && !answer.late && !isFinal(messages.at(-1)?.text) && Date.now() < end;
+  ) {
+    answer = await caller.listen(caller.cluster.next(), lastId, {
+      most: 1 + Math.floor(Math.random() * STEPS * 4),
+      patience: RESUME
+    })
     messages.push(...answer.messages)
     lastId = answer.lastId ?? lastId
     if (answer.status === 404 || answer.status === 204) break
@@ -108,11 +135,18 @@ export function note ({ tally }: Caller, kind: string, { harmed }: Node, outcome
 }
 
 function countSteps ({ tally }: Caller, mark: string, messages: Message[]): void {
-  const steps = messages.flatMap(({ text }) => /"method":"notifications\/progress"/.test(text) ? [Number(/"progress":(\d+)/.exec(text)?.[1])] : [])
+  const steps = messages.flatMap(({ text }) =>
+    /"method":"notifications\/progress"/.test(text) ? [Number(/"progress":(\d+)/.exec(text)?.[1])] : []
+  )
   const different = new Set(steps).size
   tally.events.heard += steps.length
   tally.events.lost += STEPS - different
   tally.events.doubled += steps.length - different
   if (steps.some((step, index) => index > 0 && step < (steps[index - 1] ?? 0))) tally.events.disordered++
-  if (steps.length !== STEPS) tally.sample('events of a reply', `${mark}: ${messages.map(({ id, text }) => `${id} ${/"progress":(\d+)/.exec(text)?.[1] ?? 'answer'}`).join(', ')}`)
+  if (steps.length !== STEPS) {
+    tally.sample(
+      'events of a reply',
+      `${mark}: ${messages.map(({ id, text }) => `${id} ${/"progress":(\d+)/.exec(text)?.[1] ?? 'answer'}`).join(', ')}`
+    )
+  }
 }

@@ -43,7 +43,10 @@ export class Cluster {
     const cluster = new Cluster(redis, relay)
     const gateways = await Promise.all(Array.from({ length: NODES }, async (_, index) => {
       const url = route === 'all' || (route === 'one' && index === 0) ? cluster.relay.url : redis.url
-      return await Gateway.start({ args: ['--plugin', PLUGIN], env: { PATCHBAY_REDIS: url, PATCHBAY_LIMITS: 'maxEventLoopDelay=60000' } })
+      return await Gateway.start({
+        args: ['--plugin', PLUGIN],
+        env: { PATCHBAY_REDIS: url, PATCHBAY_LIMITS: 'maxEventLoopDelay=60000' }
+      })
     }))
     for (const gateway of gateways) {
       cluster.nodes.push({ gateway, harmed: false, killedAt: Infinity, rss: rssOf(gateway.pid) / MIB })
@@ -77,18 +80,25 @@ export class Cluster {
   /** Memory in use at the start and now, of the nodes together, in MiB. */
   get memory (): { before: number, after: number } {
     const sum = (of: (node: Node) => number): number => this.nodes.reduce((total, node) => total + of(node), 0)
-    return { before: sum(({ rss }) => rss), after: sum(({ gateway }) => gateway.pid === 0 ? 0 : rssOf(gateway.pid) / MIB) }
+    return {
+      before: sum(({ rss }) => rss),
+      after: sum(({ gateway }) => (gateway.pid === 0 ? 0 : rssOf(gateway.pid) / MIB))
+    }
   }
 
   /** How often each warning was logged, by its text. */
   get warnings (): Map<string, number> {
-    const texts = this.nodes.flatMap(({ gateway }) => gateway.warnings).map(line => /"msg":"([^"]*)/.exec(line)?.[1] ?? line)
+    const texts = this.nodes
+      .flatMap(({ gateway }) => gateway.warnings)
+      .map(line => /"msg":"([^"]*)/.exec(line)?.[1] ?? line)
     return new Map([...new Set(texts)].map(text => [text, texts.filter(other => other === text).length]))
   }
 
   /** Lines about errors that no code handled. */
   get unhandled (): string[] {
-    return this.nodes.flatMap(({ gateway }) => gateway.complaints).filter(line => /unhandled|uncaught|^\s+at /i.test(line))
+    return this.nodes
+      .flatMap(({ gateway }) => gateway.complaints)
+      .filter(line => /unhandled|uncaught|^\s+at /i.test(line))
   }
 
   async stop (): Promise<void> {

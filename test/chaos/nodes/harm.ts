@@ -13,15 +13,24 @@ export interface Harm<Options extends Record<string, number>> {
   route?: Route
   /** Settings of Redis. */
   settings?: Record<string, string>
-  /** What calls in sessions may get besides their answer. Calls of the newest revision always get theirs, as do WebSockets. */
+  /**
+   * What calls in sessions may get besides their answer. Calls of the newest revision always get theirs, as do
+   * WebSockets.
+   */
   allows?: Outcome[]
   /** True where events may be lost: those that Redis could not take, or has lost. */
   losesEvents?: boolean
-  /** Settles when the harm is over; with how long it took until everything worked again, if that is not measured from then on. */
+  /**
+   * Settles when the harm is over; with how long it took until everything worked again, if that is not measured from
+   * then on.
+   */
   run: (cluster: Cluster, options: Options, report: Report, tally: Tally) => Promise<number | void>
 }
 
-/** How many clients of each kind there are, how long there is no harm before, and how long a call may wait and all may take to work again. */
+/**
+ * How many clients of each kind there are, how long there is no harm before, and how long a call may wait and all may
+ * take to work again.
+ */
 const COMMON = { each: 3, calm: 1_500, wait: 500, back: 5_000 }
 const INDEPENDENT = ['modern', 'WebSocket']
 const RESUMED = ['streamed', 'listen', 'burst']
@@ -42,12 +51,27 @@ export function nodesScenario<Options extends Record<string, number>> (harm: Har
     await traffic.stop()
     printFigures(report, cluster, tally, recovered)
     judgeCalls(report, tally, harm.allows ?? [], harm.losesEvents === true)
-    report.promise(harm.losesEvents === true || tally.events.lost === 0, `no event is lost, not ${tally.events.lost}: ${sampleOf(tally, /^events/)}`)
-    report.promise(tally.events.doubled === 0, `no event that has an id comes twice, not ${tally.events.doubled}: ${sampleOf(tally, /^events/)}`)
-    report.promise(tally.events.disordered === 0, `the events of a reply are in order, not out of it ${tally.events.disordered} times: ${sampleOf(tally, /^events of a reply/)}`)
-    report.promise(tally.longest <= before + wait, `no call of the newest revision waits for Redis: the longest took ${tally.longest.toFixed()} ms, ${before.toFixed()} ms before`)
+    report.promise(
+      harm.losesEvents === true || tally.events.lost === 0,
+      `no event is lost, not ${tally.events.lost}: ${sampleOf(tally, /^events/)}`
+    )
+    report.promise(
+      tally.events.doubled === 0,
+      `no event that has an id comes twice, not ${tally.events.doubled}: ${sampleOf(tally, /^events/)}`
+    )
+    report.promise(
+      tally.events.disordered === 0,
+      `the events of a reply are in order, not out of it ${tally.events.disordered} times: ${sampleOf(tally, /^events of a reply/)}`
+    )
+    report.promise(
+      tally.longest <= before + wait,
+      `no call of the newest revision waits for Redis: the longest took ${tally.longest.toFixed()} ms, ${before.toFixed()} ms before`
+    )
     report.promise(recovered <= back, `everything works again within ${back} ms, not ${recovered.toFixed()}`)
-    report.promise(cluster.exits === 0 && cluster.unhandled.length === 0, `no process exits (${cluster.exits}), no error is unhandled: ${cluster.unhandled[0]}`)
+    report.promise(
+      cluster.exits === 0 && cluster.unhandled.length === 0,
+      `no process exits (${cluster.exits}), no error is unhandled: ${cluster.unhandled[0]}`
+    )
     await cluster.stop()
     return report
   })
@@ -56,11 +80,24 @@ export function nodesScenario<Options extends Record<string, number>> (harm: Har
 function printFigures (report: Report, cluster: Cluster, tally: Tally, recovered: number): void {
   const { heard, lost, doubled, disordered } = tally.events
   const { before, after } = cluster.memory
-  report.row({ calls: tally.count(), ...Object.fromEntries(OUTCOMES.map(outcome => [outcome, tally.count(outcome)])), 'longest ms': tally.longest, 'back ms': recovered })
-  for (const kind of tally.kinds) report.row({ calls: kind, ...Object.fromEntries(OUTCOMES.map(outcome => [outcome, tally.count(outcome, kind)])) })
-  report.note(`events: heard ${heard}, lost ${lost}, doubled ${doubled}, out of order ${disordered}, numbers given twice ${tally.twice}`)
-  report.note(`processes: exits ${cluster.exits}, unhandled errors ${cluster.unhandled.length}, RSS of all nodes ${before.toFixed()} MiB before, ${after.toFixed()} MiB after`)
-  for (const [text, times] of cluster.warnings) if (!text.startsWith('option data')) report.note(`  logged ${times} times: ${text.slice(0, 200)}`)
+  report.row({
+    calls: tally.count(),
+    ...Object.fromEntries(OUTCOMES.map(outcome => [outcome, tally.count(outcome)])),
+    'longest ms': tally.longest,
+    'back ms': recovered
+  })
+  for (const kind of tally.kinds) {
+    report.row({ calls: kind, ...Object.fromEntries(OUTCOMES.map(outcome => [outcome, tally.count(outcome, kind)])) })
+  }
+  report.note(
+    `events: heard ${heard}, lost ${lost}, doubled ${doubled}, out of order ${disordered}, numbers given twice ${tally.twice}`
+  )
+  report.note(
+    `processes: exits ${cluster.exits}, unhandled errors ${cluster.unhandled.length}, RSS of all nodes ${before.toFixed()} MiB before, ${after.toFixed()} MiB after`
+  )
+  for (const [text, times] of cluster.warnings) {
+    if (!text.startsWith('option data')) report.note(`  logged ${times} times: ${text.slice(0, 200)}`)
+  }
   for (const [name, samples] of tally.samples) report.note(`  ${name}: ${samples[0]}`)
 }
 
@@ -71,7 +108,10 @@ function judgeCalls (report: Report, tally: Tally, allows: Outcome[], losesEvent
       // A reply that Redis could not store cannot be resumed.
       if (losesEvents && outcome === 'gone' && RESUMED.includes(kind)) continue
       const count = tally.count(outcome, kind)
-      report.promise(count === 0, `no call (${kind}) is ${outcome}, not ${count}: ${tally.samples.get(`${kind} ${outcome}`)?.[0]}`)
+      report.promise(
+        count === 0,
+        `no call (${kind}) is ${outcome}, not ${count}: ${tally.samples.get(`${kind} ${outcome}`)?.[0]}`
+      )
     }
   }
   report.promise(tally.count('wrong') === 0, `nothing is answered wrongly: ${sampleOf(tally, /wrong$/)}`)

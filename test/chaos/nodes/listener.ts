@@ -7,7 +7,10 @@ import type { Tally } from './tally.js'
 const MOST = 40
 const AGAIN = 50
 const FOREVER = 600_000
-/** What a node sent so many milliseconds before it was killed may not have reached Redis: a tool does not wait for its notifications. */
+/**
+ * What a node sent so many milliseconds before it was killed may not have reached Redis: a tool does not wait for its
+ * notifications.
+ */
 const UNDER_WAY = 500
 /** How long is waited for what is still under way. */
 const AFTERWARDS = 8_000
@@ -46,7 +49,13 @@ export class Listener {
     const [node, mark] = [this.#cluster.next(), `${speaker.session}:${this.#said.length + 1}`]
     const answer = await speaker.callTool(node, { name: 'nodes_say', arguments: { text: mark } })
     const outcome = judge(answer, mark)
-    note(speaker, outcome === 'gone' && speaker.isUncertain ? 'say, opened while harmed' : 'say', node, outcome, describe(answer))
+    note(
+      speaker,
+      outcome === 'gone' && speaker.isUncertain ? 'say, opened while harmed' : 'say',
+      node,
+      outcome,
+      describe(answer)
+    )
     if (outcome === 'right') this.#said.push({ mark, node, at: performance.now() })
     if (outcome === 'gone') speaker.session = undefined
   }
@@ -62,8 +71,24 @@ export class Listener {
     events.lost += this.#missing.length
     const doubled = this.#heard.filter((text, index) => this.#heard.indexOf(text) !== index)
     events.doubled += doubled.length
-    if (doubled.length > 0) this.#tally.sample('events of a session', `heard twice: ${doubled.slice(0, 10).map(text => text.split(':')[1]).join(' ')}`)
-    if (this.#missing.length > 0) this.#tally.sample('events of a session', `not heard: ${this.#missing.slice(0, 10).map(text => text.split(':')[1]).join(' ')} of ${this.#said.length}`)
+    if (doubled.length > 0) {
+      this.#tally.sample(
+        'events of a session',
+        `heard twice: ${doubled
+          .slice(0, 10)
+          .map(text => text.split(':')[1])
+          .join(' ')}`
+      )
+    }
+    if (this.#missing.length > 0) {
+      this.#tally.sample(
+        'events of a session',
+        `not heard: ${this.#missing
+          .slice(0, 10)
+          .map(text => text.split(':')[1])
+          .join(' ')} of ${this.#said.length}`
+      )
+    }
   }
 
   get #missing (): string[] {
@@ -81,7 +106,11 @@ export class Listener {
     while (!this.#isOver) {
       const { session } = this.#reader
       const most = 1 + Math.floor(Math.random() * MOST)
-      const { status, lastId, messages } = await this.#reader.listen(this.#cluster.next(), this.#lastId, { most, patience: FOREVER, onMessage: ({ id, text }) => this.#hear(id, text) })
+      const { status, lastId, messages } = await this.#reader.listen(this.#cluster.next(), this.#lastId, {
+        most,
+        patience: FOREVER,
+        onMessage: ({ id, text }) => this.#hear(id, text)
+      })
       if (status === 404) this.#tally.note('listen', 'gone', `after ${this.#lastId}`)
       // What cannot be resumed is read from what is there.
       if (session === this.#reader.session) this.#lastId = status === 404 ? undefined : lastId ?? this.#lastId

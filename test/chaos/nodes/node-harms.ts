@@ -29,13 +29,21 @@ export const kill = nodesScenario({
     await victim.gateway.end('SIGKILL')
     const [recovered] = await Promise.all([recovery(cluster, cluster.others, victim.killedAt), burst.end()])
     await burst.compare(report)
-    report.promise(burst.longest <= last, `each reply has its last event within ${last} ms, not ${burst.longest.toFixed()}`)
-    report.note(`the others worked ${recovered.toFixed()} ms after the death of the node, which took ${(await restart(cluster)).toFixed()} ms to start again`)
+    report.promise(
+      burst.longest <= last,
+      `each reply has its last event within ${last} ms, not ${burst.longest.toFixed()}`
+    )
+    report.note(
+      `the others worked ${recovered.toFixed()} ms after the death of the node, which took ${(await restart(cluster)).toFixed()} ms to start again`
+    )
     return Math.max(recovered, await recovery(cluster))
   }
 })
 
-/** A node that is stopped for longer than its lease, and goes on. Clients resume elsewhere meanwhile: what the node sends afterwards comes too late. */
+/**
+ * A node that is stopped for longer than its lease, and goes on. Clients resume elsewhere meanwhile: what the node
+ * sends afterwards comes too late.
+ */
 export const stop = nodesScenario({
   title: 'a node is stopped for longer than its lease with calls in flight',
   defaults: { calls: 200, ms: LEASE + 5_000 },
@@ -53,7 +61,10 @@ export const stop = nodesScenario({
     const recovered = await recovery(cluster)
     await burst.end()
     await burst.compare(report)
-    report.promise(burst.longest <= ms, `each reply has its last event before the node goes on, not after ${burst.longest.toFixed()} ms`)
+    report.promise(
+      burst.longest <= ms,
+      `each reply has its last event before the node goes on, not after ${burst.longest.toFixed()} ms`
+    )
     victim.harmed = false
     return recovered
   }

@@ -40,10 +40,16 @@ const question = tool({
   run: async ({ text, kind }, call) => {
     if (kind === 'roots') return (await call.roots()).map(({ uri }) => uri.replace('file:///', '')).join()
     if (kind === 'sampling') {
-      const { content } = await call.sample('text', { messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens: 10 })
+      const { content } = await call.sample('text', {
+        messages: [{ role: 'user', content: { type: 'text', text } }],
+        maxTokens: 10
+      })
       return (content as { text: string }).text
     }
-    const { content } = await call.elicit('text', { message: text, requestedSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } })
+    const { content } = await call.elicit('text', {
+      message: text,
+      requestedSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
+    })
     return String(content?.text)
   }
 })

@@ -7,7 +7,10 @@ const AGAIN = 50
 const LIMIT = 30_000
 const PATIENCE = 2_000
 
-/** How long it takes until each of the nodes serves the sessions of the next one, and their streams; in milliseconds since `begun`. */
+/**
+ * How long it takes until each of the nodes serves the sessions of the next one, and their streams; in milliseconds
+ * since `begun`.
+ */
 export async function recovery (cluster: Cluster, nodes = cluster.nodes, begun = performance.now()): Promise<number> {
   for (const [index, node] of nodes.entries()) {
     const other = nodes[(index + 1) % nodes.length] as Node
@@ -25,7 +28,12 @@ async function works (cluster: Cluster, one: Node, other: Node): Promise<boolean
     const mark = caller.mark()
     const heard = reader.listen(one, undefined, { most: 1, patience: PATIENCE })
     await sleep(AGAIN)
-    if (judge(await caller.callTool(other, { name: 'nodes_say', arguments: { text: mark } }, { patience: PATIENCE }), mark) !== 'right') return false
+    if (
+      judge(
+        await caller.callTool(other, { name: 'nodes_say', arguments: { text: mark } }, { patience: PATIENCE }),
+        mark
+      ) !== 'right'
+    ) { return false }
     return (await heard).messages[0]?.text.includes(mark) === true
   } finally {
     caller.wire.close()

@@ -42,7 +42,10 @@ export class SocketCaller {
   async #connect (node: Node): Promise<void> {
     const { socket } = await openSocket(node.gateway.port)
     this.#socket = socket
-    await Promise.race([performHandshake(socket), new Promise((_resolve, reject) => socket.once('close', () => reject(new Error('closed'))))])
+    await Promise.race([
+      performHandshake(socket),
+      new Promise((_resolve, reject) => socket.once('close', () => reject(new Error('closed'))))
+    ])
   }
 
   async #ask (mark: string): Promise<[outcome: Outcome, sample: string]> {
@@ -59,8 +62,18 @@ export class SocketCaller {
       }
       socket.on('message', onMessage)
     })
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'nodes_echo', arguments: { text: mark } } }))
-    const answer = await Promise.race([answered, sleep(PATIENCE, ['lost', 'no answer'] as [Outcome, string], { signal: late.signal })])
+    socket.send(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 7,
+        method: 'tools/call',
+        params: { name: 'nodes_echo', arguments: { text: mark } }
+      })
+    )
+    const answer = await Promise.race([
+      answered,
+      sleep(PATIENCE, ['lost', 'no answer'] as [Outcome, string], { signal: late.signal })
+    ])
     late.abort()
     return answer
   }

@@ -1,4 +1,6 @@
-/** What became of a call. `refused` is 503, `gone` is 404, `cut` the end of its connection, `lost` no answer in time. */
+/**
+ * What became of a call. `refused` is 503, `gone` is 404, `cut` the end of its connection, `lost` no answer in time.
+ */
 export type Outcome = 'right' | 'refused' | 'gone' | 'failed' | 'cut' | 'lost' | 'wrong'
 
 export const OUTCOMES: Outcome[] = ['right', 'refused', 'gone', 'failed', 'cut', 'lost', 'wrong']
@@ -44,7 +46,9 @@ export class Tally {
   count (outcome?: Outcome, kind?: string): number {
     return [...this.#counts].reduce((sum, [name, count]) => {
       const [ofKind, ofOutcome] = [name.slice(0, name.lastIndexOf(' ')), name.slice(name.lastIndexOf(' ') + 1)]
-      return (outcome === undefined || outcome === ofOutcome) && (kind === undefined || kind === ofKind) ? sum + count : sum
+      return (outcome === undefined || outcome === ofOutcome) && (kind === undefined || kind === ofKind)
+        ? sum + count
+        : sum
     }, 0)
   }
 

@@ -8,7 +8,10 @@ const STEPS = 5
 const RETRY = 100
 const TRIES = 100
 
-/** A client with a session that makes streamed calls and reads its standalone stream. It resumes both wherever they break. */
+/**
+ * A client with a session that makes streamed calls and reads its standalone stream. It resumes both wherever they
+ * break.
+ */
 export class LegacyClient {
   readonly tally: Tally
   /** The tokens that came over the standalone stream. */
@@ -85,6 +88,9 @@ export class LegacyClient {
 async function * eventsOf (reader: EventReader): AsyncGenerator<{ id: string | undefined, message: Json | undefined }> {
   const next = async () => await reader.event().catch(() => undefined)
   for (let event = await next(); event !== undefined; event = await next()) {
-    yield { id: event.id, message: event.data === undefined || event.data === '' ? undefined : JSON.parse(event.data) as Json }
+    yield {
+      id: event.id,
+      message: event.data === undefined || event.data === '' ? undefined : JSON.parse(event.data) as Json
+    }
   }
 }

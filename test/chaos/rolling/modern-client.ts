@@ -3,7 +3,11 @@ import { modernMeta } from '../../support/modern.js'
 import { noteRun, type Tally } from './tally.js'
 
 const HEADERS = {
-  'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'note_run'
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': '2026-07-28',
+  'mcp-method': 'tools/call',
+  'mcp-name': 'note_run'
 }
 
 /** Makes one call of 2026-07-28 after the other, until the signal. */

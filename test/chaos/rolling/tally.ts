@@ -26,7 +26,12 @@ export class Tally {
 }
 
 /** The request of a call of the tool in plugin.ts. */
-export const noteRun = (id: string, token: string, steps: number, meta: Json = {}) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'note_run', arguments: { token, steps }, _meta: meta } })
+export const noteRun = (id: string, token: string, steps: number, meta: Json = {}) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name: 'note_run', arguments: { token, steps }, _meta: meta }
+})
 
 function textOf ({ result }: Json): string | undefined {
   return (result as { content?: Array<{ text: string }> } | undefined)?.content?.[0]?.text

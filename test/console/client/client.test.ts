@@ -40,7 +40,20 @@ async function closingServer (t: Test): Promise<string> {
       const { id } = JSON.parse(String(data)) as { id?: number }
       if (id === undefined) return
       if (answered) socket.terminate()
-      else socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', protocolVersion: REVISIONS.legacy, capabilities: { logging: {} }, serverInfo: { name: 's', version: '1' } } }))
+      else {
+        socket.send(
+          JSON.stringify({
+            jsonrpc: '2.0',
+            id,
+            result: {
+              resultType: 'complete',
+              protocolVersion: REVISIONS.legacy,
+              capabilities: { logging: {} },
+              serverInfo: { name: 's', version: '1' }
+            }
+          })
+        )
+      }
       answered = true
     })
   })
@@ -48,7 +61,8 @@ async function closingServer (t: Test): Promise<string> {
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
 }
 
-const call = (client: Client, name: string, args: JsonObject, handlers = {}) => client.request('tools/call', { name, arguments: args }, handlers)
+const call = (client: Client, name: string, args: JsonObject, handlers = {}) =>
+  client.request('tools/call', { name, arguments: args }, handlers)
 
 const textOf = (result: JsonObject): unknown => (result.content as Array<{ text: string }>)[0]?.text
 
@@ -56,7 +70,17 @@ for (const era of eras) {
   t.test(`${era}: a connection that ends in the handshake was never made`, async t => {
     const url = await closingServer(t)
     const told: unknown[] = []
-    await t.rejects(connect({ ...HOW, era, url, onClosed: closing => { told.push(closing) } }), { name: 'ConnectionLost', message: /1006/ })
+    await t.rejects(
+      connect({
+        ...HOW,
+        era,
+        url,
+        onClosed: closing => {
+          told.push(closing)
+        }
+      }),
+      { name: 'ConnectionLost', message: /1006/ }
+    )
     t.strictSame(told, [])
   })
 
@@ -64,7 +88,16 @@ for (const era of eras) {
     const { url } = await listening(t)
     const log: unknown[] = []
     const attempt = new AbortController()
-    const made = connect({ ...HOW, era, url: `${url.replace('http', 'ws')}/mcp`, signal: attempt.signal, onMessage: direction => { log.push(direction); attempt.abort() } })
+    const made = connect({
+      ...HOW,
+      era,
+      url: `${url.replace('http', 'ws')}/mcp`,
+      signal: attempt.signal,
+      onMessage: direction => {
+        log.push(direction)
+        attempt.abort()
+      }
+    })
     await t.rejects(made, { name: 'ConnectionLost' })
     t.strictSame(log, ['sent'])
   })
@@ -88,7 +121,12 @@ for (const era of eras) {
   t.test(`${era}: knows the server and calls a tool`, async t => {
     const { client } = await connected(t, era)
     t.equal(client.era, era)
-    t.match(client.server, { name: 'patchbay', version: /\d/, revision: era === 'legacy' ? '2025-11-25' : '2026-07-28', capabilities: { tools: {} } })
+    t.match(client.server, {
+      name: 'patchbay',
+      version: /\d/,
+      revision: era === 'legacy' ? '2025-11-25' : '2026-07-28',
+      capabilities: { tools: {} }
+    })
     t.match(await call(client, 'echo', { text: 'hi' }), { structuredContent: { text: 'hi' } })
   })
 
@@ -101,8 +139,30 @@ for (const era of eras) {
     const { client } = await connected(t, era)
     const steps: number[] = []
     const said: Record<string, unknown[]> = { first: [], second: [] }
-    await call(client, 'slow', { steps: 3, delay: 1 }, { onProgress: ({ progress }: { progress: number }) => { steps.push(progress) } })
-    await Promise.all(['first', 'second'].map(text => call(client, 'say', { level: 'debug', text }, { onLog: ({ data }: { data: unknown }) => { said[text]?.push(data) } })))
+    await call(
+      client,
+      'slow',
+      { steps: 3, delay: 1 },
+      {
+        onProgress: ({ progress }: { progress: number }) => {
+          steps.push(progress)
+        }
+      }
+    )
+    await Promise.all(
+      ['first', 'second'].map(text =>
+        call(
+          client,
+          'say',
+          { level: 'debug', text },
+          {
+            onLog: ({ data }: { data: unknown }) => {
+              said[text]?.push(data)
+            }
+          }
+        )
+      )
+    )
     t.strictSame(steps, [1, 2, 3])
     t.strictSame(said, { first: ['first'], second: ['second'] })
   })
@@ -130,7 +190,11 @@ for (const era of eras) {
       onQuestionGone: (id: string) => { gone.push(id) }
     })
     await until(() => questions.length === 1, 'the question')
-    t.match(questions[0], { method: 'elicitation/create', params: { message: 'What is your name?' }, key: era === 'modern' ? 'user_name' : undefined })
+    t.match(questions[0], {
+      method: 'elicitation/create',
+      params: { message: 'What is your name?' },
+      key: era === 'modern' ? 'user_name' : undefined
+    })
     questions[0]?.answer({ action: 'accept', content: { name: 'Ada' } })
     questions[0]?.answer({ action: 'decline' })
     t.equal(textOf(await running), 'Hello, Ada!')
@@ -140,7 +204,17 @@ for (const era of eras) {
   t.test(`${era}: questions of two calls at once reach the right ones, in any order`, async t => {
     const { client } = await connected(t, era)
     const asked = new Map<string, Question>()
-    const ask = (who: string) => call(client, 'ask_name', {}, { onQuestion: (question: Question) => { asked.set(who, question) } })
+    const ask = (who: string) =>
+      call(
+        client,
+        'ask_name',
+        {},
+        {
+          onQuestion: (question: Question) => {
+            asked.set(who, question)
+          }
+        }
+      )
     const first = ask('first')
     const second = ask('second')
     await until(() => asked.size === 2, 'both questions')
@@ -153,15 +227,30 @@ for (const era of eras) {
   t.test(`${era}: questions for a model and for roots`, async t => {
     const { client } = await connected(t, era)
     const text = { type: 'text', text: 'Paris' }
-    const sample = call(client, 'ask_model', {}, { onQuestion: ({ answer }: Question) => answer({ role: 'assistant', model: 'person', content: text }) })
-    const roots = call(client, 'ask_roots', {}, { onQuestion: ({ answer }: Question) => answer({ roots: [{ uri: 'file:///a' }] }) })
+    const sample = call(
+      client,
+      'ask_model',
+      {},
+      { onQuestion: ({ answer }: Question) => answer({ role: 'assistant', model: 'person', content: text }) }
+    )
+    const roots = call(
+      client,
+      'ask_roots',
+      {},
+      { onQuestion: ({ answer }: Question) => answer({ roots: [{ uri: 'file:///a' }] }) }
+    )
     t.equal(textOf(await sample), 'Paris')
     t.equal(textOf(await roots), 'file:///a')
   })
 
   t.test(`${era}: a question that is refused ends or fails its call`, async t => {
     const { client } = await connected(t, era)
-    const refused = await call(client, 'ask_name', {}, { onQuestion: ({ refuse }: Question) => refuse('not now') }).catch((error: Error) => error)
+    const refused = await call(
+      client,
+      'ask_name',
+      {},
+      { onQuestion: ({ refuse }: Question) => refuse('not now') }
+    ).catch((error: Error) => error)
     t.ok(refused instanceof Error || refused.isError === true)
   })
 
@@ -170,7 +259,20 @@ for (const era of eras) {
     const controller = new AbortController()
     const gone: string[] = []
     let asked = ''
-    const running = call(client, 'ask_name', {}, { signal: controller.signal, onQuestion: ({ id }: Question) => { asked = id }, onQuestionGone: (id: string) => { gone.push(id) } })
+    const running = call(
+      client,
+      'ask_name',
+      {},
+      {
+        signal: controller.signal,
+        onQuestion: ({ id }: Question) => {
+          asked = id
+        },
+        onQuestionGone: (id: string) => {
+          gone.push(id)
+        }
+      }
+    )
     await until(() => asked !== '', 'the question')
     controller.abort()
     await t.rejects(running, { name: 'Cancelled' })
@@ -205,7 +307,12 @@ for (const era of eras) {
   t.test(`${era}: a subscription that is given up while it begins leaves those beside it`, async t => {
     const { client, app } = await connected(t, era)
     let heard = 0
-    const [first, second] = [client.subscribe('test://text', () => {}), client.subscribe('test://text', () => { heard++ })]
+    const [first, second] = [
+      client.subscribe('test://text', () => {}),
+      client.subscribe('test://text', () => {
+        heard++
+      })
+    ]
     ;(await first)()
     const end = await second
     await client.request('tools/list')
@@ -236,9 +343,31 @@ for (const era of eras) {
 
   t.test(`${era}: a call that waits for an answer is lost with the connection, and so is its question`, async t => {
     const sockets: WebSocket[] = []
-    const { client } = await connected(t, era, {}, { makeSocket: (url, protocols) => { sockets.push(new WebSocket(url, protocols)); return sockets[0] as unknown as SocketLike } })
+    const { client } = await connected(
+      t,
+      era,
+      {},
+      {
+        makeSocket: (url, protocols) => {
+          sockets.push(new WebSocket(url, protocols))
+          return sockets[0] as unknown as SocketLike
+        }
+      }
+    )
     const [asked, gone]: [Question[], string[]] = [[], []]
-    const lost = call(client, 'ask_name', {}, { onQuestion: (question: Question) => { asked.push(question) }, onQuestionGone: (id: string) => { gone.push(id) } }).catch((error: Error) => error)
+    const lost = call(
+      client,
+      'ask_name',
+      {},
+      {
+        onQuestion: (question: Question) => {
+          asked.push(question)
+        },
+        onQuestionGone: (id: string) => {
+          gone.push(id)
+        }
+      }
+    ).catch((error: Error) => error)
     await until(() => asked.length === 1, 'the question')
     sockets[0]?.terminate()
     t.match(await lost, { name: 'ConnectionLost', message: /1006/ })
@@ -248,7 +377,16 @@ for (const era of eras) {
 
   t.test(`${era}: reports every message in both directions`, async t => {
     const seen: string[] = []
-    const { client } = await connected(t, era, {}, { onMessage: (direction, { method, id }) => { seen.push(`${direction} ${String(method ?? id)}`) } })
+    const { client } = await connected(
+      t,
+      era,
+      {},
+      {
+        onMessage: (direction, { method, id }) => {
+          seen.push(`${direction} ${String(method ?? id)}`)
+        }
+      }
+    )
     seen.length = 0
     await client.request('tools/list')
     t.match(seen, [/^sent tools\/list$/, /^received \d+$/])
@@ -259,5 +397,8 @@ t.test('a gateway that cannot be reached rejects with the close code in words', 
   const { url, app } = await listening(t)
   await app.close()
   const makeSocket = (url: string) => new WebSocket(url) as unknown as SocketLike
-  await t.rejects(connect({ era: 'legacy', url: `${url.replace('http', 'ws')}/mcp`, protocols: [], makeSocket, clientInfo: {} }), { message: /cannot be reached.*1006/ })
+  await t.rejects(
+    connect({ era: 'legacy', url: `${url.replace('http', 'ws')}/mcp`, protocols: [], makeSocket, clientInfo: {} }),
+    { message: /cannot be reached.*1006/ }
+  )
 })

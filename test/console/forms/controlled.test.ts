@@ -13,11 +13,17 @@ t.test('a value with many parts is written as JSON, not in a field for each', as
 })
 
 t.test('a value of another type is written as JSON', async t => {
-  t.strictSame([kindOf('array', 'x'), kindOf('object', 1), kindOf('string', 'a\u0000'), kindOf('string', 'a')], ['json', 'json', 'json', 'text'])
+  t.strictSame(
+    [kindOf('array', 'x'), kindOf('object', 1), kindOf('string', 'a\u0000'), kindOf('string', 'a')],
+    ['json', 'json', 'json', 'text']
+  )
 })
 
 t.test('an object with many declared fields is written as JSON, too', async t => {
-  const schemaOf = (count: number) => ({ type: 'object', properties: Object.fromEntries(items(count).map(name => [`f${String(name)}`, { type: 'string' }])) })
+  const schemaOf = (count: number) => ({
+    type: 'object',
+    properties: Object.fromEntries(items(count).map(name => [`f${String(name)}`, { type: 'string' }]))
+  })
   const kinds = [500, 501].map(count => chooseControl(shapeOf(schemaOf(count), true), new Map(), 0).kind)
   t.strictSame(kinds, ['object', 'json'])
 })

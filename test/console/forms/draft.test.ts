@@ -8,7 +8,16 @@ import type { Json } from '../../../console/client/contract.js'
 const sent = (text: string, schema?: Json) => JSON.stringify(readDraft(withText(newDraft(schema), text)).value)
 
 t.test('what is typed as JSON is sent', async t => {
-  for (const text of ['{}', '{"a":[1,-2.5,"x",null,true,{"b":[]}]}', '"\\u0041\\n\\"ü"', '[[[]]]', '0', '{"__proto__":1,"constructor":{"a":1}}']) t.equal(sent(text), JSON.stringify(JSON.parse(text)), text)
+  for (const text of [
+    '{}',
+    '{"a":[1,-2.5,"x",null,true,{"b":[]}]}',
+    '"\\u0041\\n\\"ü"',
+    '[[[]]]',
+    '0',
+    '{"__proto__":1,"constructor":{"a":1}}'
+  ]) {
+    t.equal(sent(text), JSON.stringify(JSON.parse(text)), text)
+  }
   t.equal(sent(' { "a" : 1.50e1 } '), '{"a":15}')
   t.equal(sent('{"__proto__":{"x":1}}'), '{"__proto__":{"x":1}}')
 })
@@ -52,9 +61,25 @@ t.test('a text is put in order only when asked', async t => {
 })
 
 t.test('numbers are kept as typed or refused, never changed', async t => {
-  for (const text of ['0', '-1', '12', '0.1', '9007199254740991', '9007199254740992', '1e+21', '5e-324']) t.equal(numberFrom(text), Number(text), text)
-  for (const text of ['1.0', '1.50', '1e3', '100000000000000000000000', '1E2', '-0', '0.10e1']) t.match(numberFrom(text), { text, value: Number(text), problem: undefined }, text)
-  for (const text of ['9007199254740993', '12345678901234567890', '0.1234567890123456789', '1e400', '', 'abc', '1,5', '.5', '+1', '0x10', '١']) {
+  for (const text of ['0', '-1', '12', '0.1', '9007199254740991', '9007199254740992', '1e+21', '5e-324']) {
+    t.equal(numberFrom(text), Number(text), text)
+  }
+  for (const text of ['1.0', '1.50', '1e3', '100000000000000000000000', '1E2', '-0', '0.10e1']) {
+    t.match(numberFrom(text), { text, value: Number(text), problem: undefined }, text)
+  }
+  for (const text of [
+    '9007199254740993',
+    '12345678901234567890',
+    '0.1234567890123456789',
+    '1e400',
+    '',
+    'abc',
+    '1,5',
+    '.5',
+    '+1',
+    '0x10',
+    '١'
+  ]) {
     const typed = numberFrom(text)
     t.ok(typed instanceof Typed && typed.value === undefined && typed.problem !== undefined, text)
   }
@@ -74,7 +99,11 @@ t.test('a large text is read in one go', async t => {
 
 t.test('a schema that requires itself many times fills in a part of itself', async t => {
   const names = Array.from({ length: 10 }, (_, index) => `p${index}`)
-  const draft = newDraft({ type: 'object', required: names, properties: Object.fromEntries(names.map(name => [name, { $ref: '#' }])) })
+  const draft = newDraft({
+    type: 'object',
+    required: names,
+    properties: Object.fromEntries(names.map(name => [name, { $ref: '#' }]))
+  })
   const objects = draft.text.split('{').length - 1
   t.ok(objects > 100 && objects <= 1_000, String(objects))
   const many = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`p${index}`, { default: index }]))

@@ -18,11 +18,46 @@ const rows: Array<[string, Json, Json, string, string]> = [
   ['a choice', of({ enum: ['x', 'y'] }), { a: 'z' }, '/a', 'This must be one of "x", "y".'],
   ['a pattern', of({ pattern: '^x' }), { a: 'y' }, '/a', 'This must match the pattern ^x.'],
   ['a format', of({ type: 'string', format: 'email' }), { a: 'y' }, '/a', 'This must be an email address.'],
-  ['a field too many', { type: 'object', additionalProperties: false }, { a: 1 }, '/a', 'The schema does not allow this here.'],
-  ['through a reference', { ...of({ $ref: '#/$defs/x' }) as object, $defs: { x: { minimum: 3 } } }, { a: 1 }, '/a', 'This must be 3 or more.'],
-  ['a name with a slash', { properties: { 'a/b %': { type: 'string' } } }, { 'a/b %': 1 }, '/a~1b %', 'This must be: text.'],
-  ['the variant that is meant', { oneOf: [{ properties: { k: { const: 1 }, a: { type: 'string' } }, required: ['k', 'a'] }, { properties: { k: { const: 2 }, b: { type: 'string' } }, required: ['k', 'b'] }] }, { k: 2, b: 3 }, '/b', 'This must be: text.'],
-  ['two equal items', of({ uniqueItems: true }), { a: [1, 2, 1] }, '/a', 'No two items may be the same: items 1 and 3 are.']
+  [
+    'a field too many',
+    { type: 'object', additionalProperties: false },
+    { a: 1 },
+    '/a',
+    'The schema does not allow this here.'
+  ],
+  [
+    'through a reference',
+    { ...(of({ $ref: '#/$defs/x' }) as object), $defs: { x: { minimum: 3 } } },
+    { a: 1 },
+    '/a',
+    'This must be 3 or more.'
+  ],
+  [
+    'a name with a slash',
+    { properties: { 'a/b %': { type: 'string' } } },
+    { 'a/b %': 1 },
+    '/a~1b %',
+    'This must be: text.'
+  ],
+  [
+    'the variant that is meant',
+    {
+      oneOf: [
+        { properties: { k: { const: 1 }, a: { type: 'string' } }, required: ['k', 'a'] },
+        { properties: { k: { const: 2 }, b: { type: 'string' } }, required: ['k', 'b'] }
+      ]
+    },
+    { k: 2, b: 3 },
+    '/b',
+    'This must be: text.'
+  ],
+  [
+    'two equal items',
+    of({ uniqueItems: true }),
+    { a: [1, 2, 1] },
+    '/a',
+    'No two items may be the same: items 1 and 3 are.'
+  ]
 ]
 
 for (const [name, schema, value, at, message] of rows) {
@@ -32,15 +67,25 @@ for (const [name, schema, value, at, message] of rows) {
 }
 
 t.test('all errors are told, not only the first', async t => {
-  t.same(errorsOf({ required: ['x', 'y'], properties: { z: { type: 'string' } } }, { z: 1 })?.map(({ at }) => at).sort(), ['/x', '/y', '/z'])
+  t.same(
+    errorsOf({ required: ['x', 'y'], properties: { z: { type: 'string' } } }, { z: 1 })
+      ?.map(({ at }) => at)
+      .sort(),
+    ['/x', '/y', '/z']
+  )
 })
 
 t.test('large values and schemas that contain themselves are checked', async t => {
-  const tree: Json = { type: 'object', properties: { n: { type: 'integer' }, all: { type: 'array', items: { $ref: '#' } } } }
+  const tree: Json = {
+    type: 'object',
+    properties: { n: { type: 'integer' }, all: { type: 'array', items: { $ref: '#' } } }
+  }
   const value: Json = { all: Array.from({ length: 5_000 }, () => ({ n: 1, all: [{ n: 2 }] })) }
   t.same(schemaErrors(value, tree), [])
   t.same(schemaErrors({ all: [{ all: [{ n: 'x' }] }] }, tree)?.map(({ at }) => at), ['/all/0/all/0/n'])
-  const wide: Json = { properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`p${index}`, { type: 'string' }])) }
+  const wide: Json = {
+    properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`p${index}`, { type: 'string' }]))
+  }
   t.equal(schemaErrors({ p19999: 1 }, wide)?.length, 1)
 })
 
@@ -50,15 +95,34 @@ t.test('a schema that cannot be followed says nothing', async t => {
 })
 
 t.test('a refusal is shown at the field it names', async t => {
-  const schema: Json = { type: 'object', required: ['op', 'list'], properties: { op: { type: 'string' }, list: { type: 'array', items: { type: 'object', properties: { n: { type: 'number' } } } }, 'a.b': { type: 'string' }, where: { type: 'object', required: ['city'], properties: { city: { type: 'string' } } } } }
+  const schema: Json = {
+    type: 'object',
+    required: ['op', 'list'],
+    properties: {
+      op: { type: 'string' },
+      list: { type: 'array', items: { type: 'object', properties: { n: { type: 'number' } } } },
+      'a.b': { type: 'string' },
+      where: { type: 'object', required: ['city'], properties: { city: { type: 'string' } } }
+    }
+  }
   const draft = withText(newDraft(schema), '{"list":[{"n":"x"}],"where":{}}')
   const refused = (message: string, data?: Json) => refusalErrors(draft, message, data).map(({ at }) => at)
-  t.same(refused('Invalid params: arguments of t: list.0.n must be number', { details: 'arguments of t: list.0.n must be number' }), ['/list/0/n'])
+  t.same(
+    refused('Invalid params: arguments of t: list.0.n must be number', {
+      details: 'arguments of t: list.0.n must be number'
+    }),
+    ['/list/0/n']
+  )
   t.same(refused('Invalid params: arguments of t: "op" is missing; where: "city" is missing'), ['/op', '/where/city'])
   t.same(refused('Invalid params: arguments of t: a.b must be string'), ['/a.b'])
   t.same(refused('it must NOT have additional properties: "z"'), [])
   t.same(refused('Unknown tool: x'), [])
-  t.same(refused('MCP error -32602: Invalid arguments for tool t: [\n {"code":"invalid_type","path":["list",0,"n"],"message":"Expected number"}\n]'), ['/list/0/n'])
+  t.same(
+    refused(
+      'MCP error -32602: Invalid arguments for tool t: [\n {"code":"invalid_type","path":["list",0,"n"],"message":"Expected number"}\n]'
+    ),
+    ['/list/0/n']
+  )
   t.same(refused('bad', { errors: [{ instancePath: '/op', message: 'is odd' }] }), ['/op'])
   t.same(refused('bad', [{ loc: ['where', 'city'], msg: 'Field required' }]), ['/where/city'])
   t.match(refusalErrors(draft, 'op must be one of: "a"'), [{ at: '/op', message: 'op must be one of: "a"' }])

@@ -4,7 +4,10 @@ import { secretsIn } from '../../../console/forms/model/secret.js'
 import { shapeOf } from '../../../console/forms/model/shape.js'
 
 t.test('a field that may be a secret, by a pattern that is not tested, is one', async t => {
-  const schema: Json = { patternProperties: { '^[a-z]+-[a-z]+$': { type: 'string' } }, additionalProperties: { type: 'string', writeOnly: true } }
+  const schema: Json = {
+    patternProperties: { '^[a-z]+-[a-z]+$': { type: 'string' } },
+    additionalProperties: { type: 'string', writeOnly: true }
+  }
   t.same(secretsIn({ token: 'x' }, schema), ['/token'])
 })
 
@@ -26,8 +29,18 @@ t.test('many titled values are choices, also with null and as lists of one', asy
 
 t.test('plain fields stay what they are where a schema has more parts than are put together', async t => {
   const base = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`b${index}`, { type: 'string' }]))
-  const union: Json = { properties: base, oneOf: Array.from({ length: 60 }, (_, index) => ({ properties: { [`v${index}`]: { type: 'string' } } })) }
-  const root: Json = { type: 'object', $defs: { union }, properties: { ...Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`f${index}`, { $ref: '#/$defs/union' }])), last: { type: 'string' } } }
+  const union: Json = {
+    properties: base,
+    oneOf: Array.from({ length: 60 }, (_, index) => ({ properties: { [`v${index}`]: { type: 'string' } } }))
+  }
+  const root: Json = {
+    type: 'object',
+    $defs: { union },
+    properties: {
+      ...Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`f${index}`, { $ref: '#/$defs/union' }])),
+      last: { type: 'string' }
+    }
+  }
   const properties = root['properties'] as Record<string, Json>
   const kinds = Object.values(properties).map(schema => shapeOf(schema, root).kind)
   t.equal(kinds.at(-1), 'text')

@@ -1,7 +1,12 @@
 import t from 'tap'
 import { beginningOf, hiddenCount, pieces, webUrl } from '../../../console/parts/text.js'
 
-const drawn = (text: string) => pieces(text).map(piece => typeof piece === 'string' ? piece : `⟨${piece.codes.join(' ')}${piece.more === 0 ? '' : ` +${piece.more}`}⟩`).join('')
+const drawn = (text: string) =>
+  pieces(text)
+    .map(piece =>
+      typeof piece === 'string' ? piece : `⟨${piece.codes.join(' ')}${piece.more === 0 ? '' : ` +${piece.more}`}⟩`
+    )
+    .join('')
 
 t.test('hidden characters are named, what can be seen stays', async t => {
   t.equal(drawn('a\u202Eb'), 'a⟨U+202E⟩b')
@@ -34,10 +39,23 @@ t.test('after a thousand runs the rest is one text, in which each run is a mark'
 })
 
 t.test('a text that is too long is cut, and never inside a character', async t => {
-  t.strictSame([beginningOf('abc', 3), beginningOf('abcd', 3), beginningOf('ab🎉', 3), beginningOf('ab🎉', 4)], ['abc', 'abc', 'ab', 'ab🎉'])
+  t.strictSame(
+    [beginningOf('abc', 3), beginningOf('abcd', 3), beginningOf('ab🎉', 3), beginningOf('ab🎉', 4)],
+    ['abc', 'abc', 'ab', 'ab🎉']
+  )
 })
 
 t.test('only http and https without a name before the host are opened', async t => {
   for (const url of ['https://example.com/a?b', 'http://127.0.0.1:1']) t.equal(webUrl(url)?.href, new URL(url).href)
-  for (const url of ['javascript:alert(1)', 'data:text/html,x', 'file:///a', 'https://trusted.example@evil.example', 'x', '//a', ' \u0001javascript:x']) t.equal(webUrl(url), undefined, url)
+  for (const url of [
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'file:///a',
+    'https://trusted.example@evil.example',
+    'x',
+    '//a',
+    ' \u0001javascript:x'
+  ]) {
+    t.equal(webUrl(url), undefined, url)
+  }
 })

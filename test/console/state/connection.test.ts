@@ -85,7 +85,13 @@ t.test('another era closes the connection and opens one, and the end of the form
   const { reconnector, made } = fake(t)
   await reconnector.connect()
   await reconnector.connect('legacy')
-  t.strictSame(made.map(({ era, closed }) => ({ era, closed })), [{ era: 'modern', closed: true }, { era: 'legacy', closed: false }])
+  t.strictSame(
+    made.map(({ era, closed }) => ({ era, closed })),
+    [
+      { era: 'modern', closed: true },
+      { era: 'legacy', closed: false }
+    ]
+  )
   made[0]?.end({ code: 1000, reason: '' })
   t.equal(status.value.state, 'connected')
 })

@@ -62,7 +62,17 @@ t.test('a list that fails keeps what was there and says why', async t => {
 
 t.test('the texts of an item are texts, whatever a server lists', async t => {
   for (const odd of [null, 7, [], {}, { toString: 1 }, 'annotations']) {
-    const [item] = itemsOf([{ name: 'a', title: odd === 'annotations' ? 3 : odd, description: odd === 'annotations' ? 3 : odd, annotations: odd }], 'tool')
+    const [item] = itemsOf(
+      [
+        {
+          name: 'a',
+          title: odd === 'annotations' ? 3 : odd,
+          description: odd === 'annotations' ? 3 : odd,
+          annotations: odd
+        }
+      ],
+      'tool'
+    )
     t.match(item, { key: 'a', name: 'a', searched: 'a\na\n\n' })
     t.strictSame([item?.title, item?.description], [undefined, undefined])
   }
@@ -76,7 +86,14 @@ t.test('the filter wants every word, anywhere, in any case', async t => {
 
 t.test('items are grouped by their upstream, the own ones first; a limit cuts rows, not counts', async t => {
   const groups = groupItems(named('z__one', 'own', 'a__one', 'z__two', '__odd'), 3)
-  t.strictSame(groups.map(({ name, items, total }) => [name, items.map(({ key }) => key), total]), [['', ['own', '__odd'], 2], ['a', ['a__one'], 1], ['z', [], 2]])
+  t.strictSame(
+    groups.map(({ name, items, total }) => [name, items.map(({ key }) => key), total]),
+    [
+      ['', ['own', '__odd'], 2],
+      ['a', ['a__one'], 1],
+      ['z', [], 2]
+    ]
+  )
 })
 
 t.test('only names of tools and prompts tell their upstream: those of resources are what any server wrote', async t => {
@@ -87,7 +104,9 @@ t.test('only names of tools and prompts tell their upstream: those of resources 
 
 t.test('5,000 items are filtered and grouped in much less than 100 ms', async t => {
   const items = named(...Array.from({ length: 5_000 }, (_, index) => `up${index % 9}__tool_${index}`))
-  const took = await bestTime(50, async () => cpuTime(() => t.equal(groupItems(filterItems(items, 'tool 49'), 200).length, 9)))
+  const took = await bestTime(50, async () =>
+    cpuTime(() => t.equal(groupItems(filterItems(items, 'tool 49'), 200).length, 9))
+  )
   t.ok(took < 50, `${took} ms`)
 })
 

@@ -3,7 +3,15 @@ import { droppedMessages, MAX_MESSAGES, MessageLog, messages } from '../../../co
 
 function log () {
   const waiting: Array<() => void> = []
-  return { log: new MessageLog(run => { waiting.push(run) }), waiting, draw: () => { for (const run of waiting.splice(0)) run() } }
+  return {
+    log: new MessageLog(run => {
+      waiting.push(run)
+    }),
+    waiting,
+    draw: () => {
+      for (const run of waiting.splice(0)) run()
+    }
+  }
 }
 
 t.test('a response has the method of its request and how long it took, in both directions', async t => {
@@ -14,9 +22,16 @@ t.test('a response has the method of its request and how long it took, in both d
   own.add('sent', { id: 1, result: {} }, 10)
   own.add('received', { id: 1, error: { code: 1 } }, 10)
   draw()
-  t.strictSame(messages.value.map(({ direction, method, kind }) => `${direction} ${kind} ${method}`), [
-    'sent request tools/list', 'received request roots/list', 'received notification notifications/progress', 'sent response roots/list', 'received error tools/list'
-  ])
+  t.strictSame(
+    messages.value.map(({ direction, method, kind }) => `${direction} ${kind} ${method}`),
+    [
+      'sent request tools/list',
+      'received request roots/list',
+      'received notification notifications/progress',
+      'sent response roots/list',
+      'received error tools/list'
+    ]
+  )
   t.strictSame(messages.value.map(({ ms }) => ms !== undefined), [false, false, false, true, true])
 })
 

@@ -49,18 +49,40 @@ t.test('a server stands in the list while it fails, or starts and offers nothing
     { alias: 'mail', state: 'starting' },
     { alias: 'ready', state: 'ready' },
     { alias: 'off', state: 'disabled' },
-    { alias: 'wrong', state: 'misconfigured', failing: true as const, lastError: 'option mcpServers.wrong.args must be a list of strings' }
+    {
+      alias: 'wrong',
+      state: 'misconfigured',
+      failing: true as const,
+      lastError: 'option mcpServers.wrong.args must be a list of strings'
+    }
   ]
   t.strictSame(serversShown(all, items, '').map(({ alias }) => alias), ['jira', 'mail', 'wrong'])
-  t.strictSame(serversShown([{ alias: 'odd', state: 'ready', warnings: ['tool "x" is left out'] }, { alias: 'files', state: 'ready', warnings: ['y'] }], items, '').map(({ alias }) => alias), ['odd'], 'and one that runs, if nothing of it could be listed')
+  t.strictSame(
+    serversShown(
+      [
+        { alias: 'odd', state: 'ready', warnings: ['tool "x" is left out'] },
+        { alias: 'files', state: 'ready', warnings: ['y'] }
+      ],
+      items,
+      ''
+    ).map(({ alias }) => alias),
+    ['odd'],
+    'and one that runs, if nothing of it could be listed'
+  )
   t.strictSame(serversShown(all, items, 'MAI').map(({ alias }) => alias), ['mail'])
 })
 
 t.test('how a server goes on is told in a sentence', async t => {
-  t.equal(outlookOf({ alias: 'a', state: 'backing off', failing: true, nextTryAt: 12_000 }, 10_000), 'It is tried again in 2 s.')
+  t.equal(
+    outlookOf({ alias: 'a', state: 'backing off', failing: true, nextTryAt: 12_000 }, 10_000),
+    'It is tried again in 2 s.'
+  )
   t.match(outlookOf(FAILED, 0), /not started again by itself/)
   t.match(outlookOf({ alias: 'a', state: 'stopped' }, 0), /when it is needed/)
-  t.match(outlookOf({ alias: 'a', state: 'misconfigured', failing: true }, 0), /^It is left out\. Mend its configuration/)
+  t.match(
+    outlookOf({ alias: 'a', state: 'misconfigured', failing: true }, 0),
+    /^It is left out\. Mend its configuration/
+  )
   t.equal(canStart({ alias: 'a', state: 'misconfigured', failing: true }), false)
   t.equal(outlookOf({ alias: 'a', state: 'ready' }, 0), '')
 })

@@ -7,8 +7,20 @@ import { until } from '../../support/wait.js'
 const SCHEMA = { type: 'object', properties: { pin: { type: 'string', format: 'password' } } }
 
 async function ended (args: JsonObject, result: JsonObject): Promise<Call> {
-  const client: Client = { era: 'modern', server: { name: 's', version: '1', revision: 'r', capabilities: {} }, request: async () => result, onNotification: () => () => {}, subscribe: async () => () => {} }
-  const call = startCall(client, { kind: 'tool', key: 'x', method: 'tools/call', params: { name: 'x', arguments: args }, inputSchema: SCHEMA })
+  const client: Client = {
+    era: 'modern',
+    server: { name: 's', version: '1', revision: 'r', capabilities: {} },
+    request: async () => result,
+    onNotification: () => () => {},
+    subscribe: async () => () => {}
+  }
+  const call = startCall(client, {
+    kind: 'tool',
+    key: 'x',
+    method: 'tools/call',
+    params: { name: 'x', arguments: args },
+    inputSchema: SCHEMA
+  })
   await until(() => call.outcome.value !== undefined)
   return call
 }
@@ -17,17 +29,31 @@ t.beforeEach(forgetCalls)
 
 t.test('calls survive a reload, without what may be secret', async t => {
   await ended({ text: 'hello' }, { content: [{ type: 'text', text: 'world' }] })
-  await ended({ pin: '1234', password: 'hunter2', text: 'pb_abcdefghijkl' }, { structuredContent: { access_token: 'abc' } })
+  await ended(
+    { pin: '1234', password: 'hunter2', text: 'pb_abcdefghijkl' },
+    { structuredContent: { access_token: 'abc' } }
+  )
   const text = toStoredText(calls.value)
   for (const secret of ['1234', 'hunter2', 'pb_abcdefghijkl', '"abc"']) t.notMatch(text, secret)
   const last = calls.value[0]?.id ?? 0
   forgetCalls()
   restoreCalls(parseCalls(text))
-  t.match(calls.value.map(({ isRedacted, params, outcome }) => ({ isRedacted, params, outcome: outcome.value })), [
-    { isRedacted: true, params: { arguments: { pin: '[redacted]' } } },
-    { isRedacted: undefined, params: { arguments: { text: 'hello' } }, outcome: { type: 'result', result: { content: [{ text: 'world' }] } } }
-  ])
-  t.strictSame(withoutRedacted(calls.value[0]?.params.arguments ?? null), {}, 'what was not kept is not sent in its place')
+  t.match(
+    calls.value.map(({ isRedacted, params, outcome }) => ({ isRedacted, params, outcome: outcome.value })),
+    [
+      { isRedacted: true, params: { arguments: { pin: '[redacted]' } } },
+      {
+        isRedacted: undefined,
+        params: { arguments: { text: 'hello' } },
+        outcome: { type: 'result', result: { content: [{ text: 'world' }] } }
+      }
+    ]
+  )
+  t.strictSame(
+    withoutRedacted(calls.value[0]?.params.arguments ?? null),
+    {},
+    'what was not kept is not sent in its place'
+  )
   t.equal((await ended({}, {})).id, last + 1, 'numbers go on')
 })
 
@@ -43,5 +69,13 @@ t.test('of many calls the newest are kept, and of a long result only that there 
 })
 
 t.test('what another page wrote is left out', async t => {
-  for (const text of [undefined, '', '{', '{}', '[1, null, {"id": 1}, {"id":1,"kind":"other","key":"","method":"","startedAt":1,"endedAt":1,"params":{},"outcome":{}}]']) t.strictSame(parseCalls(text), [])
+  for (const text of [
+    undefined,
+    '',
+    '{',
+    '{}',
+    '[1, null, {"id": 1}, {"id":1,"kind":"other","key":"","method":"","startedAt":1,"endedAt":1,"params":{},"outcome":{}}]'
+  ]) {
+    t.strictSame(parseCalls(text), [])
+  }
 })

@@ -1,6 +1,12 @@
 import t from 'tap'
 import type { Client } from '../../../console/client/contract.js'
-import { forgetSubscriptions, resubscribe, subscribe, subscriptions, unsubscribe } from '../../../console/state/subscriptions.js'
+import {
+  forgetSubscriptions,
+  resubscribe,
+  subscribe,
+  subscriptions,
+  unsubscribe
+} from '../../../console/state/subscriptions.js'
 
 function server (fail?: Error) {
   const changed: Array<() => void> = []

@@ -32,16 +32,24 @@ export class AuthorizationServer {
   async #serve (request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '', this.issuer.url)
     response.setHeader('access-control-allow-origin', '*')
-    if (pathname.startsWith('/.well-known/oauth-authorization-server')) json(response, { ...this.issuer.metadata, ...this.#places(), ...this.metadata })
-    else if (pathname === '/jwks') json(response, this.issuer.jwks)
+    if (pathname.startsWith('/.well-known/oauth-authorization-server')) {
+      json(response, { ...this.issuer.metadata, ...this.#places(), ...this.metadata })
+    } else if (pathname === '/jwks') json(response, this.issuer.jwks)
     else if (pathname === '/authorize') this.#letIn(Object.fromEntries(searchParams), response)
-    else if (pathname === '/token') await this.#grant(Object.fromEntries(new URLSearchParams(await text(request))), response)
-    else response.writeHead(404).end()
+    else if (pathname === '/token') {
+      await this.#grant(Object.fromEntries(new URLSearchParams(await text(request))), response)
+    } else response.writeHead(404).end()
   }
 
   #places () {
     const { url } = this.issuer
-    return { authorization_endpoint: `${url}/authorize`, token_endpoint: `${url}/token`, response_types_supported: ['code'], code_challenge_methods_supported: ['S256'], authorization_response_iss_parameter_supported: true }
+    return {
+      authorization_endpoint: `${url}/authorize`,
+      token_endpoint: `${url}/token`,
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+      authorization_response_iss_parameter_supported: true
+    }
   }
 
   #letIn (given: Record<string, string>, response: ServerResponse): void {
@@ -66,7 +74,12 @@ export class AuthorizationServer {
     this.#challenges.delete(code)
     this.#refresh = randomUUID()
     const exp = Math.floor(Date.now() / 1_000) + this.lifetime
-    json(response, { access_token: await this.issuer.sign({ aud: this.resource, exp }), token_type: 'Bearer', expires_in: this.lifetime, refresh_token: this.#refresh })
+    json(response, {
+      access_token: await this.issuer.sign({ aud: this.resource, exp }),
+      token_type: 'Bearer',
+      expires_in: this.lifetime,
+      refresh_token: this.#refresh
+    })
   }
 
   #refresh: string | undefined

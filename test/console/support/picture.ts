@@ -34,5 +34,10 @@ export async function showPicture (t: Owner, colorScheme: typeof SCHEMES[number]
 /** The structure and texts of the page, without what differs each time. */
 export async function wordsOf (page: Page): Promise<string> {
   const text = await page.locator('body').ariaSnapshot()
-  return text.replaceAll(/\d+:\d\d(:\d\d)?( [AP]M)?/g, 'TIME').replaceAll(/(under |< ?)?\d[\d.,]* (ms|s)\b/g, 'DURATION').replaceAll(/\b\d+\.\d+\.\d+\b/g, 'VERSION') + '\n'
+  return (
+    text
+      .replaceAll(/\d+:\d\d(:\d\d)?( [AP]M)?/g, 'TIME')
+      .replaceAll(/(under |< ?)?\d[\d.,]* (ms|s)\b/g, 'DURATION')
+      .replaceAll(/\b\d+\.\d+\.\d+\b/g, 'VERSION') + '\n'
+  )
 }

@@ -12,8 +12,15 @@ export class Refusal extends Error {
   constructor (readonly code: number, message: string, readonly data?: unknown) { super(message) }
 }
 
-/** The sockets of the page are answered by the test, so a server may say what no gateway would let through. The page itself is the gateway's. */
-export async function scriptServer (context: BrowserContext, answers: Answers, write: (message: Json) => string = JSON.stringify): Promise<void> {
+/**
+ * The sockets of the page are answered by the test, so a server may say what no gateway would let through. The page
+ * itself is the gateway's.
+ */
+export async function scriptServer (
+  context: BrowserContext,
+  answers: Answers,
+  write: (message: Json) => string = JSON.stringify
+): Promise<void> {
   await context.routeWebSocket('**/mcp', socket => {
     const tell: Tell = message => socket.send(write({ jsonrpc: '2.0', ...message }))
     socket.onMessage(text => {

@@ -44,13 +44,22 @@ export async function newest (page: Page): Promise<string> {
 }
 
 /** Chooses the revision that the page speaks, and waits until it does. */
-export async function chooseEra (page: Page, revision: '2025-11-25' | '2026-07-28', { mcp }: FastifyInstance): Promise<void> {
+export async function chooseEra (
+  page: Page,
+  revision: '2025-11-25' | '2026-07-28',
+  { mcp }: FastifyInstance
+): Promise<void> {
   await page.getByLabel('Protocol revision').selectOption({ label: revision })
-  await until(() => [...mcp.dispatcher.lifecycle.peers].some(({ lastRevision }) => lastRevision?.version === revision), `a connection in ${revision}`)
+  await until(
+    () => [...mcp.dispatcher.lifecycle.peers].some(({ lastRevision }) => lastRevision?.version === revision),
+    `a connection in ${revision}`
+  )
   await connected(page)
 }
 
 /** What a person can read on the page: its text, and what stands in fields. */
 export async function readable (page: Page): Promise<string> {
-  return await page.evaluate('[document.body.textContent, ...Array.from(document.querySelectorAll(\'input, textarea\'), field => field.value)].join(\'\\n\')') as string
+  return (await page.evaluate(
+    "[document.body.textContent, ...Array.from(document.querySelectorAll('input, textarea'), field => field.value)].join('\\n')"
+  )) as string
 }

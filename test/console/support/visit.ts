@@ -18,8 +18,9 @@ export interface VisitOptions {
 }
 
 /**
- * Opens a page in a window of its own, with no cookies and nothing stored. When the test ends the window is closed, and the test fails if the page
- * broke its content security policy, threw, made the browser log an error or a warning, or asked another host.
+ * Opens a page in a window of its own, with no cookies and nothing stored. When the test ends the window is closed, and
+ * the test fails if the page broke its content security policy, threw, made the browser log an error or a warning, or
+ * asked another host.
  */
 export async function visit (t: Test, url: string, options: VisitOptions = {}): Promise<Page> {
   const { page, faults } = await openWindow(t, url, options)
@@ -35,7 +36,11 @@ export async function visit (t: Test, url: string, options: VisitOptions = {}): 
 }
 
 /** The same, for tests that look at the faults themselves. */
-export async function openWindow (t: Test, url: string, options: VisitOptions = {}): Promise<{ page: Page, faults: string[] }> {
+export async function openWindow (
+  t: Test,
+  url: string,
+  options: VisitOptions = {}
+): Promise<{ page: Page, faults: string[] }> {
   const { path = '/console', width = 1_280, height = 800, colorScheme = 'light', prepare } = options
   const context = await newWindow(t, { viewport: { width, height }, colorScheme, reducedMotion: 'reduce' })
   context.setDefaultTimeout(DEADLINE)
@@ -59,7 +64,9 @@ function collectFaults (context: BrowserContext, host: string): string[] {
     if (!/^(data|blob|about):$/.test(protocol) && asked !== host) faults.push(`asked ${address}`)
   }
   context.on('request', request => see(request.url()))
-  context.on('console', message => { if (/^(error|warning)$/.test(message.type())) faults.push(`${message.text()} at ${message.location().url}`) })
+  context.on('console', message => {
+    if (/^(error|warning)$/.test(message.type())) faults.push(`${message.text()} at ${message.location().url}`)
+  })
   context.on('weberror', fault => faults.push(`threw ${fault.error().stack ?? fault.error().message}`))
   context.on('page', page => page.on('websocket', socket => see(socket.url())))
   return faults

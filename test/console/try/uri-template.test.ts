@@ -23,11 +23,25 @@ t.test('a template with values becomes the URI that the gateway reads the same v
 })
 
 t.test('variables are named once, and those of an optional part are not needed', async t => {
-  t.strictSame(variablesOf('x://{a}/{+b}{?a,c*,d:3}'), [{ name: 'a', required: true }, { name: 'b', required: true }, { name: 'c', required: false }, { name: 'd', required: false }])
+  t.strictSame(variablesOf('x://{a}/{+b}{?a,c*,d:3}'), [
+    { name: 'a', required: true },
+    { name: 'b', required: true },
+    { name: 'c', required: false },
+    { name: 'd', required: false }
+  ])
   t.strictSame(variablesOf('x://plain'), [])
 })
 
 t.test('names of a prototype are names like others', async t => {
-  t.equal(expand('x://{constructor}{?__proto__}', new Map([['constructor', 'a'], ['__proto__', 'b']])), 'x://a?__proto__=b')
+  t.equal(
+    expand(
+      'x://{constructor}{?__proto__}',
+      new Map([
+        ['constructor', 'a'],
+        ['__proto__', 'b']
+      ])
+    ),
+    'x://a?__proto__=b'
+  )
   t.equal(expand('x://{toString}', new Map()), 'x://')
 })

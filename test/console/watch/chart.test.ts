@@ -1,5 +1,13 @@
 import t from 'tap'
-import { extremes, linearAxis, linePath, logAxis, markWords, ticks, timeMarks } from '../../../console/watch/chart-shape.js'
+import {
+  extremes,
+  linearAxis,
+  linePath,
+  logAxis,
+  markWords,
+  ticks,
+  timeMarks
+} from '../../../console/watch/chart-shape.js'
 import { currentRate, fill, timeWindow } from '../../../console/watch/time-window.js'
 
 const second = (at: number, calls = 1) => ({ at, calls, errors: 0, p50: 1, p95: 1, p99: 1 })
@@ -40,7 +48,11 @@ t.test('the axis of time counts back from now', async t => {
 })
 
 t.test('a chart starts at one minute and widens by whole minutes up to five', async t => {
-  const lengthOf = (known: number): number => timeWindow(Array.from({ length: known }, (_, index) => second(1e6 + index * 1000)), 0).length
+  const lengthOf = (known: number): number =>
+    timeWindow(
+      Array.from({ length: known }, (_, index) => second(1e6 + index * 1000)),
+      0
+    ).length
   t.strictSame([0, 1, 60, 61, 299, 300].map(lengthOf), [60, 60, 60, 120, 300, 300])
   t.strictSame(timeWindow([second(1000), second(900_000)], 0), { from: 601_000, length: 300 })
 })

@@ -4,7 +4,15 @@ import type { EndedCall, Second, WatchBatch } from '../../../console/client/watc
 import { Feed, MAX_CALLS, MAX_SECONDS } from '../../../console/watch/feed.js'
 
 const gateway = { name: 'patchbay', version: '1.0.0', startedAt: 0 }
-const call = (ms: number): EndedCall => ({ at: ms, ms, method: 'tools/call', tool: 'echo', outcome: 'ok', transport: 'http', revision: 'any' })
+const call = (ms: number): EndedCall => ({
+  at: ms,
+  ms,
+  method: 'tools/call',
+  tool: 'echo',
+  outcome: 'ok',
+  transport: 'http',
+  revision: 'any'
+})
 const second = (at: number): Second => ({ at, calls: 1, errors: 0, p50: 1, p95: 1, p99: 1 })
 const first = (more: Partial<WatchBatch> = {}): WatchBatch => ({ requestId: 1, at: 0, gateway, ...more })
 const next = (more: Partial<WatchBatch>): WatchBatch => ({ requestId: 1, at: 0, ...more })
@@ -18,7 +26,10 @@ function fed (...batches: WatchBatch[]): Feed {
 }
 
 t.test('calls and seconds are added, and what was left out is summed up', async t => {
-  const { signals } = fed(first({ ended: [call(1)], seconds: [second(1000)], dropped: 2 }), next({ ended: [call(2), call(3)], seconds: [second(2000)], dropped: 5 }))
+  const { signals } = fed(
+    first({ ended: [call(1)], seconds: [second(1000)], dropped: 2 }),
+    next({ ended: [call(2), call(3)], seconds: [second(2000)], dropped: 5 })
+  )
   t.strictSame(signals.calls.value.map(({ ms, number }) => [ms, number]), [[1, 1], [2, 2], [3, 3]])
   t.strictSame(signals.seconds.value.map(({ at }) => at), [1000, 2000])
   t.equal(signals.dropped.value, 7)
@@ -26,8 +37,13 @@ t.test('calls and seconds are added, and what was left out is summed up', async 
 
 t.test('a part that a batch has replaces the one before, and a part that it lacks stays', async t => {
   const { signals } = fed(
-    first({ health: { status: 'healthy', ready: true }, nodes: [{ id: 'a', self: true }], inFlight: { total: 1, rows: [] } }),
-    next({ health: { status: 'degraded', ready: true, reason: 'the disk is full' } }))
+    first({
+      health: { status: 'healthy', ready: true },
+      nodes: [{ id: 'a', self: true }],
+      inFlight: { total: 1, rows: [] }
+    }),
+    next({ health: { status: 'degraded', ready: true, reason: 'the disk is full' } })
+  )
   t.strictSame(signals.health.value, { status: 'degraded', ready: true, reason: 'the disk is full' })
   t.strictSame(signals.nodes.value, [{ id: 'a', self: true }])
   t.equal(signals.inFlight.value.total, 1)
@@ -35,7 +51,10 @@ t.test('a part that a batch has replaces the one before, and a part that it lack
 })
 
 t.test('no more than a thousand calls and five minutes are kept, the newest ones', async t => {
-  const { signals } = fed(first(), ...range(30).map(() => next({ ended: range(200).map(call), seconds: range(20).map(second) })))
+  const { signals } = fed(
+    first(),
+    ...range(30).map(() => next({ ended: range(200).map(call), seconds: range(20).map(second) }))
+  )
   t.equal(signals.calls.value.length, MAX_CALLS)
   t.equal(signals.calls.value.at(-1)?.number, 6000)
   t.equal(signals.seconds.value.length, MAX_SECONDS)

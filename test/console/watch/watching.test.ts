@@ -26,7 +26,16 @@ function fakeClient () {
     },
     subscribe: async () => () => {}
   }
-  return { client, sent, listeners, resolve, reject, notify: (method: string, params: JsonObject) => { for (const listener of listeners) listener(method, params) } }
+  return {
+    client,
+    sent,
+    listeners,
+    resolve,
+    reject,
+    notify: (method: string, params: JsonObject) => {
+      for (const listener of listeners) listener(method, params)
+    }
+  }
 }
 
 function watched () {

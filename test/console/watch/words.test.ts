@@ -1,16 +1,42 @@
 import t from 'tap'
-import { clock, counted, errorRate, healthWords, outcomeWords, percentile, questionWords, rate, refusalWords, windowWords } from '../../../console/watch/words.js'
+import {
+  clock,
+  counted,
+  errorRate,
+  healthWords,
+  outcomeWords,
+  percentile,
+  questionWords,
+  rate,
+  refusalWords,
+  windowWords
+} from '../../../console/watch/words.js'
 
-const table = <T> (name: string, words: (value: T) => string | undefined, rows: Array<[T, string | undefined]>): void => {
+const table = <T>(
+  name: string,
+  words: (value: T) => string | undefined,
+  rows: Array<[T, string | undefined]>
+): void => {
   t.test(name, async t => {
     for (const [value, expected] of rows) t.equal(words(value), expected, JSON.stringify(value))
   })
 }
 
-table('a rate has a digit after the point while it is small', rate, [[0, '0'], [0.4, '0.4'], [9.96, '10'], [12.4, '12'], [9800, '9,800']])
+table('a rate has a digit after the point while it is small', rate, [
+  [0, '0'],
+  [0.4, '0.4'],
+  [9.96, '10'],
+  [12.4, '12'],
+  [9800, '9,800']
+])
 
 table('an error rate is never 0 % where there is an error', errorRate, [
-  [{ calls: 0, errors: 0 }, '0 %'], [{ calls: 10, errors: 0 }, '0 %'], [{ calls: 1e6, errors: 1 }, 'under 0.1 %'], [{ calls: 1000, errors: 4 }, '0.4 %'], [{ calls: 8, errors: 1 }, '13 %'], [{ calls: 1, errors: 1 }, '100 %']
+  [{ calls: 0, errors: 0 }, '0 %'],
+  [{ calls: 10, errors: 0 }, '0 %'],
+  [{ calls: 1e6, errors: 1 }, 'under 0.1 %'],
+  [{ calls: 1000, errors: 4 }, '0.4 %'],
+  [{ calls: 8, errors: 1 }, '13 %'],
+  [{ calls: 1, errors: 1 }, '100 %']
 ])
 
 t.test('a percentile without calls is none', async t => {
@@ -30,9 +56,16 @@ table('health is told in words', healthWords, [
   [{ status: 'constructor', ready: true }, 'constructor: calls are answered']
 ])
 
-table('a refusal is told in words, also one that the page does not know', (reason: string) => refusalWords({ reason }), [
-  ['rate', 'Too many calls by one caller'], ['PATCHBAY_SESSION_ID_MISSING', 'Session id missing'], ['toString', 'Tostring'], ['', '']
-])
+table(
+  'a refusal is told in words, also one that the page does not know',
+  (reason: string) => refusalWords({ reason }),
+  [
+    ['rate', 'Too many calls by one caller'],
+    ['PATCHBAY_SESSION_ID_MISSING', 'Session id missing'],
+    ['toString', 'Tostring'],
+    ['', '']
+  ]
+)
 
 table('a question is told by who has to answer it', questionWords, [
   ['elicitation/create', 'waits for an answer of a person'], ['new/method', 'waits for an answer to new/method']
@@ -46,7 +79,10 @@ t.test('an outcome has its code, and a time its seconds', async t => {
 
 t.test('numbers say since when they count: for five minutes, or since the gateway started', async t => {
   const startedAt = new Date(2026, 0, 1, 20, 14, 3).getTime()
-  t.strictSame(windowWords({ startedAt }, startedAt + 1_000), { short: 'since 20:14:03', sentence: 'since the gateway started at 20:14:03' })
+  t.strictSame(windowWords({ startedAt }, startedAt + 1_000), {
+    short: 'since 20:14:03',
+    sentence: 'since the gateway started at 20:14:03'
+  })
   t.equal(windowWords({ startedAt }, startedAt + 300_000).short, 'last 5 min')
   t.equal(windowWords(undefined, 0).short, 'last 5 min')
 })

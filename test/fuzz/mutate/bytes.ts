@@ -2,7 +2,23 @@ import type { Random } from '../random.js'
 
 /** UTF-8 that is none, and bytes that programs stumble over. */
 const ODD = [
-  [0], [0xff], [0xfe, 0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0x80], [0xe2, 0x82], [0xef, 0xbb, 0xbf], [0x0d], [0x0d, 0x0a], [0x0a], [0x1b], [0x7f], [0x20], [0x5c], [0x22]
+  [0],
+  [0xff],
+  [0xfe, 0xff],
+  [0xc0, 0xaf],
+  [0xed, 0xa0, 0x80],
+  [0xf4, 0x90, 0x80, 0x80],
+  [0x80],
+  [0xe2, 0x82],
+  [0xef, 0xbb, 0xbf],
+  [0x0d],
+  [0x0d, 0x0a],
+  [0x0a],
+  [0x1b],
+  [0x7f],
+  [0x20],
+  [0x5c],
+  [0x22]
 ].map(bytes => Buffer.from(bytes))
 
 type Change = (bytes: Buffer, at: number, random: Random, other: () => Buffer) => Buffer
@@ -25,7 +41,8 @@ const RARE: Change[] = [
   bytes => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]),
   (_bytes, _at, random) => random.bytes(random.below(64)),
   () => Buffer.alloc(0),
-  (bytes, at, random) => splice(bytes, at, 0, Buffer.alloc(random.pick([1_000, 70_000]), random.pick([' ', 'x', '[', '\\']))),
+  (bytes, at, random) =>
+    splice(bytes, at, 0, Buffer.alloc(random.pick([1_000, 70_000]), random.pick([' ', 'x', '[', '\\']))),
   bytes => Buffer.concat([bytes, bytes])
 ]
 
@@ -38,4 +55,5 @@ export function mutateBytes (bytes: Buffer, random: Random, others: () => Buffer
   return mutated
 }
 
-const splice = (bytes: Buffer, at: number, remove: number, insert: Buffer): Buffer => Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(at + remove)])
+const splice = (bytes: Buffer, at: number, remove: number, insert: Buffer): Buffer =>
+  Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(at + remove)])

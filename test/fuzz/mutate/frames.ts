@@ -18,12 +18,23 @@ const SHAPES: Shape[] = [
   payload => [frame({ opcode: OPCODE.continuation, payload })],
   payload => [frame({ opcode: OPCODE.text, payload, fin: false }), frame({ opcode: OPCODE.text, payload })],
   payload => [frame({ opcode: OPCODE.binary, payload })],
-  (payload, random) => [frame({ opcode: OPCODE.text, payload: payload.subarray(0, random.below(payload.length + 1)), fin: false })],
-  (_payload, random) => [frame({ opcode: random.pick([OPCODE.ping, OPCODE.pong, OPCODE.close]), payload: random.bytes(random.pick([0, 1, 2, 125, 126, 200])) })],
+  (payload, random) => [
+    frame({ opcode: OPCODE.text, payload: payload.subarray(0, random.below(payload.length + 1)), fin: false })
+  ],
+  (_payload, random) => [
+    frame({
+      opcode: random.pick([OPCODE.ping, OPCODE.pong, OPCODE.close]),
+      payload: random.bytes(random.pick([0, 1, 2, 125, 126, 200]))
+    })
+  ],
   (_payload, random) => [closeFrame(random.pick(CODES), random.pick(['', 'bye', 'x'.repeat(123), 'x'.repeat(124)]))],
   (_payload, random) => [closeFrame(random.pick(CODES), random.bytes(3))],
-  (_payload, random) => [promise(random.pick([0n, 125n, 65_537n, 1n << 31n, 1n << 53n, 1n << 62n, (1n << 63n) - 1n, 1n << 63n]))],
-  (payload, random) => [frame({ opcode: OPCODE.text, payload: Buffer.alloc(random.pick(SIZES), payload.length === 0 ? 'x' : payload) })],
+  (_payload, random) => [
+    promise(random.pick([0n, 125n, 65_537n, 1n << 31n, 1n << 53n, 1n << 62n, (1n << 63n) - 1n, 1n << 63n]))
+  ],
+  (payload, random) => [
+    frame({ opcode: OPCODE.text, payload: Buffer.alloc(random.pick(SIZES), payload.length === 0 ? 'x' : payload) })
+  ],
   (payload, random) => fragments(Buffer.concat([payload, Buffer.alloc(300, ' ')]), random.pick([100, 300]))
 ]
 
@@ -41,5 +52,7 @@ function fragments (payload: Buffer, count: number): Buffer[] {
   const size = Math.max(1, Math.ceil(payload.length / count))
   const parts: Buffer[] = []
   for (let at = 0; at < Math.max(1, payload.length); at += size) parts.push(payload.subarray(at, at + size))
-  return parts.map((part, index) => frame({ opcode: index === 0 ? OPCODE.text : OPCODE.continuation, payload: part, fin: index === parts.length - 1 }))
+  return parts.map((part, index) =>
+    frame({ opcode: index === 0 ? OPCODE.text : OPCODE.continuation, payload: part, fin: index === parts.length - 1 })
+  )
 }

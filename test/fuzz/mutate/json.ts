@@ -4,7 +4,14 @@ import { Members, placesIn, readTree, Text, writeTree, type Node, type Place } f
 
 /** What fits a key, so that most of a mutated message still means something. */
 const FITTING: Record<string, readonly string[]> = {
-  method: METHODS, name: TOOLS, uri: URIS, protocolVersion: VERSIONS, [META_KEYS[0] as string]: VERSIONS, level: LEVELS, [META_KEYS[3] as string]: LEVELS, jsonrpc: ['2.0', '1.0', '2', '2.00', '']
+  method: METHODS,
+  name: TOOLS,
+  uri: URIS,
+  protocolVersion: VERSIONS,
+  [META_KEYS[0] as string]: VERSIONS,
+  level: LEVELS,
+  [META_KEYS[3] as string]: LEVELS,
+  jsonrpc: ['2.0', '1.0', '2', '2.00', '']
 }
 
 const DEPTHS = [2, 31, 63, 64, 65, 66, 200, 3_000]
@@ -35,12 +42,23 @@ const CHANGES: Change[] = [
 
 const RARE: Change[] = [
   (place, random) => place.put(nested(random.pick(DEPTHS), random)),
-  (place, random) => place.put(new Text(JSON.stringify(random.pick(['x', 'é', '🦉', '\u0000']).repeat(random.pick(LENGTHS))))),
+  (place, random) =>
+    place.put(new Text(JSON.stringify(random.pick(['x', 'é', '🦉', '\u0000']).repeat(random.pick(LENGTHS))))),
   (place, random) => place.put(Array.from({ length: random.pick([10, 101, 500]) }, () => value(random))),
-  (place, random) => place.put(new Members(Array.from({ length: random.pick([10, 101, 500]) }, (_none, index) => [`k${index}`, place.node]))),
+  (place, random) =>
+    place.put(
+      new Members(Array.from({ length: random.pick([10, 101, 500]) }, (_none, index) => [`k${index}`, place.node]))
+    ),
   (place, random) => place.put(new Text(random.pick(BROKEN))),
   // Many values that are each next to nothing.
-  (place, random) => place.put(new Text(`[${Array(random.pick([400, 3_000, 20_000])).fill(random.pick(['0', '{}', '[]', '""', 'null'])).join()}]`))
+  (place, random) =>
+    place.put(
+      new Text(
+        `[${Array(random.pick([400, 3_000, 20_000]))
+          .fill(random.pick(['0', '{}', '[]', '""', 'null']))
+          .join()}]`
+      )
+    )
 ]
 
 /** Changes a message here and there; `others` lends parts of other messages. What is no JSON stays as it is. */
@@ -69,13 +87,28 @@ function fitting ({ key = '' }: Place, random: Random): Node {
 
 function tweaked (node: Node, random: Random): Node {
   if (!(node instanceof Text)) return node
-  if (/^-?\d/.test(node.json)) return new Text(random.pick([`-${node.json}`, `${node.json}0`, `${node.json}.5`, `${node.json}e3`, `"${node.json}"`, String(Number(node.json) + 1)]))
+  if (/^-?\d/.test(node.json)) {
+    return new Text(
+      random.pick([
+        `-${node.json}`,
+        `${node.json}0`,
+        `${node.json}.5`,
+        `${node.json}e3`,
+        `"${node.json}"`,
+        String(Number(node.json) + 1)
+      ])
+    )
+  }
   if (!node.json.startsWith('"')) return node
   const text = node.json.slice(1, -1)
   const at = random.below(text.length + 1)
-  return new Text(`"${text.slice(0, at)}${random.pick(['\\u0000', '\\ud83d', 'é', '/', '%', '\\n', '', 'x', '{', '\\\\', '=', ' '])}${text.slice(at + random.below(2))}"`)
+  return new Text(
+    `"${text.slice(0, at)}${random.pick(['\\u0000', '\\ud83d', 'é', '/', '%', '\\n', '', 'x', '{', '\\\\', '=', ' '])}${text.slice(at + random.below(2))}"`
+  )
 }
 
 function nested (depth: number, random: Random): Node {
-  return new Text(random.oneIn(2) ? '['.repeat(depth) + ']'.repeat(depth) : '{"a":'.repeat(depth) + '0' + '}'.repeat(depth))
+  return new Text(
+    random.oneIn(2) ? '['.repeat(depth) + ']'.repeat(depth) : '{"a":'.repeat(depth) + '0' + '}'.repeat(depth)
+  )
 }

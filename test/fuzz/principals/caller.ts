@@ -105,7 +105,19 @@ export class Caller {
   }
 
   async #stream (path: string, headers: Head['headers'], receive: (data: string) => void): Promise<void> {
-    const request = rawRequest({ method: 'GET', path, headers: [['host', 'localhost'], ['accept', 'text/event-stream'], ['authorization', `Bearer ${KEYS[this.who]}`], ...headers] }, NOTHING)
+    const request = rawRequest(
+      {
+        method: 'GET',
+        path,
+        headers: [
+          ['host', 'localhost'],
+          ['accept', 'text/event-stream'],
+          ['authorization', `Bearer ${KEYS[this.who]}`],
+          ...headers
+        ]
+      },
+      NOTHING
+    )
     const stream = await StreamLine.open(this.#world.port, request, (data, id) => {
       if (id !== undefined) this.known.event = id
       if (data !== '') receive(data)
@@ -119,7 +131,9 @@ export class Caller {
     const receive = (text: string) => { if (received.push(text) > 1) this.receive(line, text) }
     // A ticket may have expired before it is shown, when many wait for their turn.
     let socket = await this.#connect(line, receive)
-    for (let left = line === 'ticketed' ? MAX_TRIES : 0; !socket.upgraded && left > 0; left--) socket = await this.#connect(line, receive)
+    for (let left = line === 'ticketed' ? MAX_TRIES : 0; !socket.upgraded && left > 0; left--) {
+      socket = await this.#connect(line, receive)
+    }
     if (!socket.upgraded) this.#fault(`no WebSocket: ${socket.head}`)
     this.sockets.set(line, socket)
     for (const text of Object.values(handshake(this.#input.opening))) socket.send(text)
@@ -131,20 +145,37 @@ export class Caller {
     // Without one, when there are too many of other cases, the key does as well.
     if (ticket !== undefined) this.#world.redeem(ticket)
     const credential: Head['headers'] = ticket === undefined ? [['authorization', `Bearer ${KEYS[this.who]}`]] : []
-    const headers: Head['headers'] = [['host', 'localhost'], ['connection', 'Upgrade'], ['upgrade', 'websocket'], ['sec-websocket-version', '13'], ['sec-websocket-key', 'dGhlIHNhbXBsZSBub25jZQ=='], ...credential]
-    return await WebSocketLine.open(this.#world.port, rawRequest({ method: 'GET', path: ticket === undefined ? '/mcp' : `/mcp?ticket=${ticket}`, headers }, NOTHING), receive)
+    const headers: Head['headers'] = [
+      ['host', 'localhost'],
+      ['connection', 'Upgrade'],
+      ['upgrade', 'websocket'],
+      ['sec-websocket-version', '13'],
+      ['sec-websocket-key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+      ...credential
+    ]
+    return await WebSocketLine.open(
+      this.#world.port,
+      rawRequest({ method: 'GET', path: ticket === undefined ? '/mcp' : `/mcp?ticket=${ticket}`, headers }, NOTHING),
+      receive
+    )
   }
 
   async #answer (line: Line, template: Buffer): Promise<void> {
     const answer = Buffer.from(template.toString('latin1').replaceAll('{{canary}}', MARKS[this.who]), 'latin1')
     if (isSocket(line)) return this.say(line, answer)
     const http = new HttpLine(this.#world.port)
-    await http.exchange([rawRequest(this.#filled(goodHead(line, this.#input.opening, answer)), this.talk(line).send(answer))])
+    await http.exchange([
+      rawRequest(this.#filled(goodHead(line, this.#input.opening, answer)), this.talk(line).send(answer))
+    ])
     http.close()
   }
 
   #filled ({ method, path, headers }: Head): Head {
-    const fill = (text: string) => text.replace('{{key}}', KEYS[this.who]).replace('{{session}}', this.known.session ?? '').replace('{{endpoint}}', this.known.endpoint ?? '')
+    const fill = (text: string) =>
+      text
+        .replace('{{key}}', KEYS[this.who])
+        .replace('{{session}}', this.known.session ?? '')
+        .replace('{{endpoint}}', this.known.endpoint ?? '')
     return { method, path: fill(path), headers: headers.map(([name, value]) => [name, fill(value)]) }
   }
 
@@ -154,4 +185,5 @@ export class Caller {
 }
 
 /** The revisions in which a line may be answered. */
-export const versionsOn = (line: Line, { opening }: Case): string[] => line === 'modern' ? [MODERN] : line === 'message' || line === 'sse' ? ['2024-11-05'] : [opening]
+export const versionsOn = (line: Line, { opening }: Case): string[] =>
+  line === 'modern' ? [MODERN] : line === 'message' || line === 'sse' ? ['2024-11-05'] : [opening]

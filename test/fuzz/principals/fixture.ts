@@ -26,11 +26,22 @@ export default async function fixture ({ mcp: { tools, resources, prompts } }: F
     description: 'Asks the user about a text',
     input: Text,
     run: async ({ text }, call) => {
-      const { content } = await call.elicit('about', { message: text, requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } })
+      const { content } = await call.elicit('about', {
+        message: text,
+        requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+      })
       return `${text}: ${String(content?.name)}`
     }
   }))
   tools.add(tool({ name: 'vault', description: `vault ${MARKS.ada}`, scopes, run: () => MARKS.ada }))
   resources.add(resource({ uri: 'vault://text', name: `vault ${MARKS.ada}`, scopes, read: () => MARKS.ada }))
-  prompts.add(prompt({ name: 'vault', description: MARKS.ada, scopes, arguments: { who: { complete: () => [MARKS.ada] } }, get: () => MARKS.ada }))
+  prompts.add(
+    prompt({
+      name: 'vault',
+      description: MARKS.ada,
+      scopes,
+      arguments: { who: { complete: () => [MARKS.ada] } },
+      get: () => MARKS.ada
+    })
+  )
 }

@@ -12,7 +12,8 @@ const LINES: Line[] = ['session', 'session', 'modern', 'message', 'sse', 'websoc
 const GOOD = 5
 
 /** What a client of that line posts to, in the words of the targets with one caller. */
-export const openingOf = (line: Line, opening: Opening): Opening => line === 'modern' ? MODERN : line === 'message' || line === 'sse' ? line : opening
+export const openingOf = (line: Line, opening: Opening): Opening =>
+  line === 'modern' ? MODERN : line === 'message' || line === 'sse' ? line : opening
 
 export const isSocket = (line: Line): boolean => line === 'websocket' || line === 'ticketed'
 
@@ -23,13 +24,26 @@ export function freshPair (random: Random): Case {
   const first = random.below(2)
   const steps = Array.from({ length: 2 + random.below(4) }, (_none, at): Step => {
     const line = random.pick(lines)
-    return { from: { who: WHO[(first + at) % 2] ?? 'ada', line }, bytes: random.pick(MESSAGES[eraOf(openingOf(line, opening))]) }
+    return {
+      from: { who: WHO[(first + at) % 2] ?? 'ada', line },
+      bytes: random.pick(MESSAGES[eraOf(openingOf(line, opening))])
+    }
   })
   const answers = Array.from({ length: 1 + random.below(2) }, () => random.pick(ANSWERS))
-  return { target: 'principals', opening, steps, answers, burst: random.below(3) > 0, cut: random.oneIn(12) ? 1 + random.below(40) : 0 }
+  return {
+    target: 'principals',
+    opening,
+    steps,
+    answers,
+    burst: random.below(3) > 0,
+    cut: random.oneIn(12) ? 1 + random.below(40) : 0
+  }
 }
 
-/** Changes the messages, their connections and credentials; unchanged ones plant the texts that must not be seen elsewhere. */
+/**
+ * Changes the messages, their connections and credentials; unchanged ones plant the texts that must not be seen
+ * elsewhere.
+ */
 export function mutatePair (input: Case, random: Random): void {
   const others = () => random.pick(MESSAGES[random.oneIn(4) ? 'modern' : 'legacy'])
   if (random.oneIn(4)) mutateSequence(input.steps, random, others)
@@ -53,7 +67,9 @@ function mutateAccess ({ opening }: Case, step: Step, line: Line, random: Random
   if (!visits && PLACES[line].length > 0 && random.oneIn(2)) random.pick(PLACES[line])(head)
   if (visits || random.oneIn(2)) show(head, random)
   step.head = random.oneIn(4) ? mutateHead(head, random) : head
-  if (random.oneIn(25)) Object.assign(step, { raw: true, bytes: mutateBytes(rawRequest(step.head, step.bytes), random, others) })
+  if (random.oneIn(25)) {
+    Object.assign(step, { raw: true, bytes: mutateBytes(rawRequest(step.head, step.bytes), random, others) })
+  }
 }
 
 /** The request a good client makes. */
@@ -65,8 +81,15 @@ export function goodHead (line: Line, opening: Opening, body: Buffer): Head {
 
 function show (head: Head, random: Random): void {
   const { headers, query } = random.pick(random.oneIn(3) ? SHOWN.slice(0, GOOD) : SHOWN)
-  head.headers = [...head.headers.filter(([name]) => name !== 'authorization'), ...headers.map(([name, value]): [string, string] => [name, value])]
+  head.headers = [
+    ...head.headers.filter(([name]) => name !== 'authorization'),
+    ...headers.map(([name, value]): [string, string] => [name, value])
+  ]
   if (query !== undefined) head.path += `${head.path.includes('?') ? '&' : '?'}${query}`
 }
 
-const copy = ({ method, path, headers }: Head): Head => ({ method, path, headers: headers.map(([name, value]) => [name, value]) })
+const copy = ({ method, path, headers }: Head): Head => ({
+  method,
+  path,
+  headers: headers.map(([name, value]) => [name, value])
+})

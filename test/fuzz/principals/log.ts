@@ -33,14 +33,30 @@ export class LogReader {
 
   #read (line: string): void {
     this.#faults.push(...faultsOfSecrets(line))
-    if (line.match(TICKET)?.some(this.#isTicket) === true) this.#faults.push({ kind: 'secret', text: `a ticket in ${line}` })
-    if (Object.values(MARKS).some(mark => line.includes(mark)) && showsText(line)) this.#faults.push({ kind: 'secret', text: `the text of a caller in ${line}` })
+    if (line.match(TICKET)?.some(this.#isTicket) === true) {
+      this.#faults.push({ kind: 'secret', text: `a ticket in ${line}` })
+    }
+    if (Object.values(MARKS).some(mark => line.includes(mark)) && showsText(line)) {
+      this.#faults.push({ kind: 'secret', text: `the text of a caller in ${line}` })
+    }
   }
 }
 
-/** True when a text of a caller is in a line that is kept, and neither where the client names itself nor in what a tool wants to be logged. */
+/**
+ * True when a text of a caller is in a line that is kept, and neither where the client names itself nor in what a tool
+ * wants to be logged.
+ */
 function showsText (line: string): boolean {
-  const { level, audit, data, ...rest } = JSON.parse(line) as { level: number, audit?: { client?: string }, data?: unknown, msg?: string }
-  const shown = JSON.stringify({ ...rest, audit: { ...audit, client: undefined }, data: /^log of /.test(String(rest.msg)) ? undefined : data })
+  const { level, audit, data, ...rest } = JSON.parse(line) as {
+    level: number
+    audit?: { client?: string }
+    data?: unknown
+    msg?: string
+  }
+  const shown = JSON.stringify({
+    ...rest,
+    audit: { ...audit, client: undefined },
+    data: /^log of /.test(String(rest.msg)) ? undefined : data
+  })
   return level >= INFO && Object.values(MARKS).some(mark => shown.includes(mark))
 }

@@ -16,14 +16,32 @@ t.test('a request belongs to a caller when it shows one right credential, and to
   t.equal(holder(head('GET', `/sse?ticket=${TICKET}`)), 'bob')
   t.equal(holder(head('GET', '/mcp', ['sec-websocket-protocol', `mcp, ticket.${TICKET}`])), 'bob')
   for (const unidentified of [
-    head('POST', '/mcp'), head('POST', '/mcp', bearer(`${KEYS.ada}x`)), head('POST', '/mcp', bearer(KEYS.ada), bearer(KEYS.ada)), head('POST', '/mcp', bearer(KEYS.ada), ['x-api-key', KEYS.ada]),
-    head('POST', `/mcp?token=${KEYS.ada}`), head('GET', '/mcp?token=x', bearer(KEYS.ada)), head('POST', `/mcp?ticket=${TICKET}`), head('GET', `/sse?ticket=${TICKET}`, bearer(KEYS.bob)), head('GET', '/sse?ticket=x')
-  ]) t.equal(holder(unidentified), undefined, JSON.stringify(unidentified))
+    head('POST', '/mcp'),
+    head('POST', '/mcp', bearer(`${KEYS.ada}x`)),
+    head('POST', '/mcp', bearer(KEYS.ada), bearer(KEYS.ada)),
+    head('POST', '/mcp', bearer(KEYS.ada), ['x-api-key', KEYS.ada]),
+    head('POST', `/mcp?token=${KEYS.ada}`),
+    head('GET', '/mcp?token=x', bearer(KEYS.ada)),
+    head('POST', `/mcp?ticket=${TICKET}`),
+    head('GET', `/sse?ticket=${TICKET}`, bearer(KEYS.bob)),
+    head('GET', '/sse?ticket=x')
+  ]) {
+    t.equal(holder(unidentified), undefined, JSON.stringify(unidentified))
+  }
 })
 
 const refusal = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}'
-const faults = (status: number, headers: Record<string, string>, body: string, asked = head('GET', '/mcp'), who?: 'ada' | 'bob') =>
-  faultsOfReply({ status, headers: new Map(Object.entries(headers)), body, whole: true }, { head: asked, holder: who, stateless: false, owners: new Map([['hers', 'ada']]) }).map(({ kind }) => kind)
+const faults = (
+  status: number,
+  headers: Record<string, string>,
+  body: string,
+  asked = head('GET', '/mcp'),
+  who?: 'ada' | 'bob'
+) =>
+  faultsOfReply(
+    { status, headers: new Map(Object.entries(headers)), body, whole: true },
+    { head: asked, holder: who, stateless: false, owners: new Map([['hers', 'ada']]) }
+  ).map(({ kind }) => kind)
 
 t.test('a refusal has a challenge, a time to come back and a JSON-RPC error, as its status asks', async t => {
   const challenge = { 'www-authenticate': 'Bearer realm="x"' }
@@ -33,12 +51,24 @@ t.test('a refusal has a challenge, a time to come back and a JSON-RPC error, as 
   t.strictSame(faults(401, challenge, refusal, head('GET', '/mcp'), 'ada'), ['access'], 'a right key is refused')
   t.strictSame(faults(429, { 'retry-after': '1' }, refusal), [])
   t.strictSame(faults(429, {}, refusal), ['access'], 'no Retry-After')
-  t.strictSame(faults(429, { 'retry-after': '1' }, refusal.replace('no', 'too many wrong credentials'), head('GET', '/mcp'), 'ada'), ['access'], 'a right key is refused for wrong ones')
+  t.strictSame(
+    faults(
+      429,
+      { 'retry-after': '1' },
+      refusal.replace('no', 'too many wrong credentials'),
+      head('GET', '/mcp'),
+      'ada'
+    ),
+    ['access'],
+    'a right key is refused for wrong ones'
+  )
 })
 
 t.test('without a right credential there is nothing but three fields of health', async t => {
   t.strictSame(faults(200, {}, '{"status":"healthy","live":true,"ready":true}', head('GET', '/health')), [])
-  t.strictSame(faults(200, {}, '{"status":"healthy","live":true,"ready":true,"sessions":1}', head('GET', '/health')), ['access'])
+  t.strictSame(faults(200, {}, '{"status":"healthy","live":true,"ready":true,"sessions":1}', head('GET', '/health')), [
+    'access'
+  ])
   t.strictSame(faults(200, {}, '{}'), ['access'])
   t.strictSame(faults(101, {}, ''), ['access'])
 })

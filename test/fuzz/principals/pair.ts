@@ -54,7 +54,10 @@ export class Pair {
     const callers = Object.values(this.#callers)
     return {
       faults: [...this.#faults, ...callers.flatMap(({ faults }) => faults)],
-      signatures: [...callers.flatMap(({ talks }) => talks.flatMap(talk => talk.signatures())), ...[...this.#words].map(word => `${this.#input.opening} ${word}`)]
+      signatures: [
+        ...callers.flatMap(({ talks }) => talks.flatMap(talk => talk.signatures())),
+        ...[...this.#words].map(word => `${this.#input.opening} ${word}`)
+      ]
     }
   }
 
@@ -77,10 +80,24 @@ export class Pair {
   async #request (step: Step, caller: Caller, line: Line): Promise<void> {
     const { who } = caller
     const plain = step.head === undefined
-    const head = await this.#head(step.head ?? goodHead(line, this.#input.opening, this.#bytes(step.bytes, who, who)), who)
+    const head = await this.#head(
+      step.head ?? goodHead(line, this.#input.opening, this.#bytes(step.bytes, who, who)),
+      who
+    )
     const holder = holderOf(head, this.#world.ownerOf)
     const body = this.#bytes(step.bytes, who, holder)
-    const sent: Sent = { caller, line, body, plain, head, holder, stateless: body.includes(META_KEYS[0] as string) || head.headers.some(([name, value]) => name.toLowerCase() === 'mcp-protocol-version' && value.trim() === MODERN), owners: this.#owners }
+    const sent: Sent = {
+      caller,
+      line,
+      body,
+      plain,
+      head,
+      holder,
+      stateless:
+        body.includes(META_KEYS[0] as string) ||
+        head.headers.some(([name, value]) => name.toLowerCase() === 'mcp-protocol-version' && value.trim() === MODERN),
+      owners: this.#owners
+    }
     if (plain) caller.talk(line).send(body)
     const reply = plain && line === 'modern' && listens(body) ? await this.#listen(sent) : await this.#exchange(sent)
     if (reply === undefined) return this.#fault('hang', `no reply to ${head.method} ${head.path}`)
@@ -89,7 +106,9 @@ export class Pair {
 
   /** A stream that stays until the case is over. */
   async #listen ({ head, body, caller, line }: Sent): Promise<Reply | undefined> {
-    const stream = await StreamLine.open(this.#world.port, rawRequest(head, body), data => { if (data !== '') caller.receive(line, data) })
+    const stream = await StreamLine.open(this.#world.port, rawRequest(head, body), data => {
+      if (data !== '') caller.receive(line, data)
+    })
     caller.streams.push(stream)
     return stream.reply.status === 0 ? undefined : stream.reply
   }
@@ -120,8 +139,14 @@ export class Pair {
     this.#note(reply, 'raw')
     const shown = WHO.filter(name => bytes.includes(KEYS[name]))
     if (!ODD_STATUSES.includes(reply.status)) this.#fault('status', `${reply.status} ${reply.body}`)
-    if (shown.length === 0 && reply.status === 200 && !reply.body.startsWith('{"status":')) this.#fault('access', `let in without a credential: ${reply.body}`)
-    for (const name of WHO) if (!shown.includes(name) && reply.body.includes(MARKS[name])) this.#fault('isolation', `what belongs to ${name} in ${reply.body}`)
+    if (shown.length === 0 && reply.status === 200 && !reply.body.startsWith('{"status":')) {
+      this.#fault('access', `let in without a credential: ${reply.body}`)
+    }
+    for (const name of WHO) {
+      if (!shown.includes(name) && reply.body.includes(MARKS[name])) {
+        this.#fault('isolation', `what belongs to ${name} in ${reply.body}`)
+      }
+    }
   }
 
   #judge (reply: Reply, sent: Sent): void {
@@ -130,45 +155,85 @@ export class Pair {
     this.#note(reply, plain ? line : `visit ${holder !== undefined}`)
     this.#faults.push(...faultsOfReply(reply, sent))
     if (holder !== undefined && head.path.startsWith('/ticket')) this.#world.learnTicket(reply.body, holder)
-    else if (reply.body.match(/[\w-]{43}/g)?.some(text => this.#world.ownerOf(text) !== undefined) === true) this.#fault('secret', `a ticket in ${reply.body}`)
+    else if (reply.body.match(/[\w-]{43}/g)?.some(text => this.#world.ownerOf(text) !== undefined) === true) {
+      this.#fault('secret', `a ticket in ${reply.body}`)
+    }
     const [ticket] = ticketsIn(head)
     if (ticket !== undefined) sent.caller.known.spent = ticket
-    if (ticket !== undefined && isSuccess(status) && !this.#world.redeem(ticket)) this.#fault('access', `a ticket lets in twice: ${head.path}`)
+    if (ticket !== undefined && isSuccess(status) && !this.#world.redeem(ticket)) {
+      this.#fault('access', `a ticket lets in twice: ${head.path}`)
+    }
     if (!(plain ? STATUSES : ODD_STATUSES).includes(status)) return this.#fault('status', `${status} ${reply.body}`)
     const texts = textsOf(reply)
-    for (const text of texts.filter(text => text.includes('"jsonrpc"'))) this.#faults.push(...faultsOf(text, [...sent.caller.talk(line).sent, body], plain ? versionsOn(line, this.#input) : VERSIONS))
+    for (const text of texts.filter(text => text.includes('"jsonrpc"'))) {
+      this.#faults.push(
+        ...faultsOf(text, [...sent.caller.talk(line).sent, body], plain ? versionsOn(line, this.#input) : VERSIONS)
+      )
+    }
     if (plain) this.#judgeAnswer(reply, texts, sent)
   }
 
   /** A good client is answered as if it were the only one. */
   #judgeAnswer ({ status, headers }: Reply, texts: string[], { caller, line, body }: Sent): void {
-    if (headers.get('content-type')?.startsWith('text/event-stream') !== true) for (const text of texts) caller.receive(line, text)
-    if (line === 'sse' || listens(body) || this.#mayEnd(caller.who) || (status === 413 && body.length > MAX_MESSAGE)) return
-    const allowed = [...expected(body), ...status >= 400 && messagesIn(body).every(({ id }) => id === undefined) ? [blank] : []]
+    if (headers.get('content-type')?.startsWith('text/event-stream') !== true) {
+      for (const text of texts) caller.receive(line, text)
+    }
+    if (line === 'sse' || listens(body) || this.#mayEnd(caller.who) || (status === 413 && body.length > MAX_MESSAGE)) {
+      return
+    }
+    const allowed = [
+      ...expected(body),
+      ...(status >= 400 && messagesIn(body).every(({ id }) => id === undefined) ? [blank] : [])
+    ]
     const excused = cancelled(this.#stepsOf(caller.who).map(({ bytes }) => bytes))
-    this.#faults.push(...faultsOfAnswer(texts.flatMap(text => messagesIn(Buffer.from(text))), allowed.map(tally => excuse(tally, excused))))
+    this.#faults.push(
+      ...faultsOfAnswer(
+        texts.flatMap(text => messagesIn(Buffer.from(text))),
+        allowed.map(tally => excuse(tally, excused))
+      )
+    )
   }
 
   async #conclude (caller: Caller): Promise<void> {
     const { who, sockets } = caller
-    for (const line of linesOf(who, this.#input)) if (line === 'sse' || sockets.has(line)) await this.#concludeLine(caller, line)
+    for (const line of linesOf(who, this.#input)) {
+      if (line === 'sse' || sockets.has(line)) await this.#concludeLine(caller, line)
+    }
     if (caller.known.session !== undefined && !this.#mayEnd(who)) {
       const reply = await caller.post(goodHead('session', this.#input.opening, PING), PING)
-      if (reply?.status !== 200) this.#fault('isolation', `the session of ${who} is gone, which ${who} did not end: ${reply?.status} ${reply?.body}`)
+      if (reply?.status !== 200) {
+        this.#fault(
+          'isolation',
+          `the session of ${who} is gone, which ${who} did not end: ${reply?.status} ${reply?.body}`
+        )
+      }
     }
     const { state, cursor } = this.#callers[otherThan(who)].known
-    for (const { sent, received } of caller.talks) this.#faults.push(...faultsOfSeals(sent.flatMap(messagesIn), received, new Set([state, cursor].filter(seal => seal !== undefined))))
+    for (const { sent, received } of caller.talks) {
+      this.#faults.push(
+        ...faultsOfSeals(
+          sent.flatMap(messagesIn),
+          received,
+          new Set([state, cursor].filter(seal => seal !== undefined))
+        )
+      )
+    }
     await caller.close()
   }
 
   async #concludeLine (caller: Caller, line: Line): Promise<void> {
     const talk = caller.talk(line)
-    const muddled = line === 'sse' && this.#stepsOf(caller.who).some(({ head, raw }) => raw === true || head !== undefined)
+    const muddled =
+      line === 'sse' && this.#stepsOf(caller.who).some(({ head, raw }) => raw === true || head !== undefined)
     if (!muddled) await caller.settle(line)
     const socket = caller.sockets.get(line)
     const mayClose = socket?.upgraded === false || talk.sent.some(bytes => !isUtf8(bytes) || bytes.length > MAX_MESSAGE)
-    if (socket?.gone === true && !mayClose) this.#fault('closed', `the WebSocket of ${caller.who} is closed with ${socket.code}`)
-    if (!muddled) this.#faults.push(...talk.shortfall().filter(({ kind }) => kind === 'unasked' || socket?.gone !== true))
+    if (socket?.gone === true && !mayClose) {
+      this.#fault('closed', `the WebSocket of ${caller.who} is closed with ${socket.code}`)
+    }
+    if (!muddled) {
+      this.#faults.push(...talk.shortfall().filter(({ kind }) => kind === 'unasked' || socket?.gone !== true))
+    }
     this.#faults.push(...talk.judge(muddled ? VERSIONS : versionsOn(line, this.#input)))
   }
 
@@ -185,7 +250,10 @@ export class Pair {
 
   /** The steps that may be made with the identity of a caller, from any connection. */
   #stepsOf (who: Who): Step[] {
-    return this.#input.steps.filter(({ from, head, raw }) => raw === true || from?.who === who || /their_(key|ticket)/.test(JSON.stringify(head ?? {})))
+    return this.#input.steps.filter(
+      ({ from, head, raw }) =>
+        raw === true || from?.who === who || /their_(key|ticket)/.test(JSON.stringify(head ?? {}))
+    )
   }
 
   #mayEnd (who: Who): boolean {
@@ -205,7 +273,9 @@ export class Pair {
   }
 
   #bytes (template: Buffer, who: Who, holder: Who | undefined): Buffer {
-    return template.includes('{{') ? Buffer.from(this.#fill(template.toString('latin1'), who, holder), 'latin1') : template
+    return template.includes('{{')
+      ? Buffer.from(this.#fill(template.toString('latin1'), who, holder), 'latin1')
+      : template
   }
 
   #fill (text: string, who: Who, holder: Who | undefined): string {

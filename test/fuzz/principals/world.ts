@@ -31,8 +31,13 @@ export class World {
   static async open (plugins: Plugin[]): Promise<World> {
     const tickets = new Map<string, Who>()
     const log = new LogReader(text => tickets.has(text))
-    // A stream that has nothing to say is left at its first sign of life. Both callers have the same address: first wrong credentials are 401, then 429.
-    const app = await openGateway([fixture, ...plugins], { apiKeys: API_KEYS, limits: { ticketLifetime: 20_000, keepAlive: 40, maxWrongCredentials: 300 } }, { loggerInstance: log.logger })
+    // A stream that has nothing to say is left at its first sign of life. Both callers have the same address: first
+    // wrong credentials are 401, then 429.
+    const app = await openGateway(
+      [fixture, ...plugins],
+      { apiKeys: API_KEYS, limits: { ticketLifetime: 20_000, keepAlive: 40, maxWrongCredentials: 300 } },
+      { loggerInstance: log.logger }
+    )
     await app.listen({ port: 0, host: '127.0.0.1' })
     return new World(app, log, tickets)
   }
@@ -53,7 +58,20 @@ export class World {
   /** A new ticket of a caller; undefined when there are too many. */
   async ticketFor (who: Who): Promise<string | undefined> {
     const line = this.line()
-    const reply = await line.exchange([rawRequest({ method: 'POST', path: '/ticket', headers: [['host', 'localhost'], ['authorization', `Bearer ${KEYS[who]}`], ['content-length', '0']] }, NOTHING)])
+    const reply = await line.exchange([
+      rawRequest(
+        {
+          method: 'POST',
+          path: '/ticket',
+          headers: [
+            ['host', 'localhost'],
+            ['authorization', `Bearer ${KEYS[who]}`],
+            ['content-length', '0']
+          ]
+        },
+        NOTHING
+      )
+    ])
     this.release(line)
     return this.learnTicket(reply?.body ?? '', who)
   }
@@ -68,7 +86,8 @@ export class World {
   }
 
   /** The owner of a ticket that was not yet seen to be used. */
-  readonly ownerOf = (ticket: string): Who | undefined => this.#redeemed.has(ticket) ? undefined : this.#tickets.get(ticket)
+  readonly ownerOf = (ticket: string): Who | undefined =>
+    this.#redeemed.has(ticket) ? undefined : this.#tickets.get(ticket)
 
   /** Notes that a ticket let its owner in; false when it had done so before. */
   redeem (ticket: string): boolean {
@@ -81,7 +100,22 @@ export class World {
   /** Ends a session for whichever of them has it. */
   async endSession (id: string): Promise<void> {
     const line = this.line()
-    for (const who of WHO) await line.exchange([rawRequest({ method: 'DELETE', path: '/mcp', headers: [['host', 'localhost'], ['mcp-session-id', id], ['authorization', `Bearer ${KEYS[who]}`]] }, NOTHING)])
+    for (const who of WHO) {
+      await line.exchange([
+        rawRequest(
+          {
+            method: 'DELETE',
+            path: '/mcp',
+            headers: [
+              ['host', 'localhost'],
+              ['mcp-session-id', id],
+              ['authorization', `Bearer ${KEYS[who]}`]
+            ]
+          },
+          NOTHING
+        )
+      ])
+    }
     this.release(line)
   }
 

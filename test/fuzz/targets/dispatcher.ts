@@ -13,7 +13,9 @@ import { HANG, inTime, Wait } from '../waiting.js'
 
 const PACE = 30
 
-/** The dispatcher in this process: one peer a case, one channel a message, so that it is known which answer is whose. */
+/**
+ * The dispatcher in this process: one peer a case, one channel a message, so that it is known which answer is whose.
+ */
 export async function openDispatcher (plugins: Plugin[] = []): Promise<Target> {
   const app = await openGateway(plugins)
   return {
@@ -41,7 +43,10 @@ class MemoryCase {
     this.#input = input
     this.#talk = new Conversation(input)
     const standing = this.#channel({ bytes: Buffer.alloc(0), texts: [], ends: 0 })
-    this.#peer = input.opening === 'message' ? new Peer({ revision: oldest }) : new Peer({ transport: 'memory', channel: standing })
+    this.#peer =
+      input.opening === 'message'
+        ? new Peer({ revision: oldest })
+        : new Peer({ transport: 'memory', channel: standing })
   }
 
   async run (): Promise<Outcome> {
@@ -60,7 +65,9 @@ class MemoryCase {
   #performHandshake (): void {
     const { hello, thanks } = handshake(this.#input.opening)
     const ignore: Channel = { streams: true, respond: () => {}, emit: () => {}, end: () => {} }
-    for (const text of [hello, thanks]) this.#app.mcp.dispatcher.receive(this.#app.mcp.dispatcher.decode(text), this.#peer, ignore)
+    for (const text of [hello, thanks]) {
+      this.#app.mcp.dispatcher.receive(this.#app.mcp.dispatcher.decode(text), this.#peer, ignore)
+    }
   }
 
   #deliver (bytes: Buffer): void {
@@ -69,11 +76,19 @@ class MemoryCase {
     const startedAt = performance.now()
     this.#app.mcp.dispatcher.receive(this.#app.mcp.dispatcher.decode(bytes), this.#peer, this.#channel(step))
     const { user, system } = performance.now() - startedAt > HANG ? process.cpuUsage(this.#cpu) : { user: 0, system: 0 }
-    if (user + system > HANG * 1_000) this.#talk.faults.push({ kind: 'hang', text: `${Math.round((user + system) / 1_000)} ms for one message` })
+    if (user + system > HANG * 1_000) {
+      this.#talk.faults.push({ kind: 'hang', text: `${Math.round((user + system) / 1_000)} ms for one message` })
+    }
   }
 
   #channel (step: Answered): Channel {
-    const say = (text: string) => { for (const answer of this.#talk.receive(text)) setImmediate(() => { if (!this.#peer.closed) this.#deliver(this.#talk.send(answer)) }) }
+    const say = (text: string) => {
+      for (const answer of this.#talk.receive(text)) {
+        setImmediate(() => {
+          if (!this.#peer.closed) this.#deliver(this.#talk.send(answer))
+        })
+      }
+    }
     return {
       streams: this.#input.opening !== 'message',
       respond: text => { step.texts.push(text); say(text); this.#wait?.look() },
@@ -83,7 +98,10 @@ class MemoryCase {
   }
 
   async #settled (ms?: number): Promise<void> {
-    this.#wait = new Wait(() => this.#steps.every(({ bytes, texts, ends }) => texts.length + ends > 0 || listens(bytes)), ms)
+    this.#wait = new Wait(
+      () => this.#steps.every(({ bytes, texts, ends }) => texts.length + ends > 0 || listens(bytes)),
+      ms
+    )
     await this.#wait.promise
     this.#wait = undefined
   }
@@ -92,19 +110,36 @@ class MemoryCase {
     const { faults, sent } = this.#talk
     const excused = cancelled(sent)
     for (const { bytes, texts, ends } of this.#steps) {
-      if (texts.length + ends !== 1) faults.push({ kind: texts.length + ends === 0 ? 'unanswered' : 'unasked', text: `${texts.length} answers and ${ends} ends` })
-      // The size of messages is the business of transports.
-      else faults.push(...faultsOfAnswer(texts.flatMap(text => messagesIn(Buffer.from(text))), expected(bytes, Infinity).map(tally => excuse(tally, excused))))
+      if (texts.length + ends !== 1) {
+        faults.push({
+          kind: texts.length + ends === 0 ? 'unanswered' : 'unasked',
+          text: `${texts.length} answers and ${ends} ends`
+        })
+      } else {
+        // The size of messages is the business of transports.
+        faults.push(
+          ...faultsOfAnswer(
+            texts.flatMap(text => messagesIn(Buffer.from(text))),
+            expected(bytes, Infinity).map(tally => excuse(tally, excused))
+          )
+        )
+      }
     }
     faults.push(...this.#talk.judge())
   }
 }
 
 // Part of a batch, it is refused at once.
-const listens = (bytes: Buffer): boolean => bytes.indexOf('[') !== 0 && messagesIn(bytes).some(({ method }) => method === 'subscriptions/listen')
+const listens = (bytes: Buffer): boolean =>
+  bytes.indexOf('[') !== 0 && messagesIn(bytes).some(({ method }) => method === 'subscriptions/listen')
 
 async function pinged (app: FastifyInstance): Promise<boolean> {
   return await new Promise(resolve => {
-    app.mcp.dispatcher.receive(app.mcp.dispatcher.decode(PROBE), new Peer(), { streams: false, respond: text => resolve(text.includes('"result"')), emit: () => {}, end: () => resolve(false) })
+    app.mcp.dispatcher.receive(app.mcp.dispatcher.decode(PROBE), new Peer(), {
+      streams: false,
+      respond: text => resolve(text.includes('"result"')),
+      emit: () => {},
+      end: () => resolve(false)
+    })
   })
 }

@@ -38,7 +38,17 @@ export async function openHttp (plugins: Plugin[] = []): Promise<Target> {
   }
   return {
     run,
-    probe: async () => (await run({ target: 'http', opening: 'message', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: false, cut: 0 })).faults.length === 0,
+    probe: async () =>
+      (
+        await run({
+          target: 'http',
+          opening: 'message',
+          steps: [{ bytes: Buffer.from(PROBE) }],
+          answers: [],
+          burst: false,
+          cut: 0
+        })
+      ).faults.length === 0,
     census: async () => {
       for (const line of lines.splice(0)) line.close()
       return await censusOf(app)
@@ -92,14 +102,28 @@ class HttpCase {
   async #openStream (): Promise<void> {
     let endpoint = ''
     const wait = new Wait(() => endpoint !== '')
-    this.#stream = await StreamLine.open(this.#port, rawRequest({ method: 'GET', path: '/sse', headers: [['host', 'localhost'], ['accept', 'text/event-stream']] }, Buffer.alloc(0)), data => {
-      if (endpoint === '') {
-        endpoint = data
-        return wait.look()
+    this.#stream = await StreamLine.open(
+      this.#port,
+      rawRequest(
+        {
+          method: 'GET',
+          path: '/sse',
+          headers: [
+            ['host', 'localhost'],
+            ['accept', 'text/event-stream']
+          ]
+        },
+        Buffer.alloc(0)
+      ),
+      data => {
+        if (endpoint === '') {
+          endpoint = data
+          return wait.look()
+        }
+        if (data !== '') this.#receive(data)
+        this.#wait?.look()
       }
-      if (data !== '') this.#receive(data)
-      this.#wait?.look()
-    })
+    )
     await wait.promise
     this.#talk.known.endpoint = endpoint
   }
@@ -125,16 +149,23 @@ class HttpCase {
 
   async #raw ({ bytes }: Step): Promise<void> {
     const line = new HttpLine(this.#port)
-    const reply = await line.exchange(inPieces(this.#talk.filled(bytes), this.#input.cut), { last: true, onEvent: () => true })
+    const reply = await line.exchange(inPieces(this.#talk.filled(bytes), this.#input.cut), {
+      last: true,
+      onEvent: () => true
+    })
     line.close()
     if (reply === undefined) return this.#fault('hang', 'neither a reply nor the end of the connection')
     this.#note(reply)
-    if (reply.status !== 0 && !ODD_STATUSES.includes(reply.status)) this.#fault('status', `${reply.status} ${reply.body}`)
+    if (reply.status !== 0 && !ODD_STATUSES.includes(reply.status)) {
+      this.#fault('status', `${reply.status} ${reply.body}`)
+    }
   }
 
   async #post (line: HttpLine, head: Head, body: Buffer): Promise<Reply | undefined> {
     const listens = head.method === 'GET'
-    const framed = head.headers.some(([name]) => /^(content-length|transfer-encoding|connection|upgrade|expect)$/.test(name))
+    const framed = head.headers.some(([name]) =>
+      /^(content-length|transfer-encoding|connection|upgrade|expect)$/.test(name)
+    )
     const bytes = rawRequest(head, body)
     const reply = await line.exchange(inPieces(bytes, this.#input.cut), {
       bodiless: head.method === 'HEAD',
@@ -172,16 +203,33 @@ class HttpCase {
     if (!(plain ? STATUSES : [...ODD_STATUSES, 0]).includes(status)) return this.#fault('status', `${status} ${text}`)
     if (plain && !whole && !listened) this.#fault('invalid', `a reply that breaks off: ${status} ${text}`)
     if (!plain && status === 200 && NOT_MESSAGES.test(head.path)) return
-    const texts = text === '' ? [] : streamed ? dataOf(text) : headers.get('content-type')?.startsWith('application/json') === true ? [text] : []
+    const texts =
+      text === ''
+        ? []
+        : streamed
+          ? dataOf(text)
+          : headers.get('content-type')?.startsWith('application/json') === true
+            ? [text]
+            : []
     if (!plain && texts.every(isAboutHttp)) return
     if (!streamed) for (const one of texts) this.#talk.receive(one)
-    for (const one of texts) this.#talk.faults.push(...faultsOf(one, [...this.#talk.sent, body], plain ? versionsOf(this.#input) : VERSIONS))
+    for (const one of texts) {
+      this.#talk.faults.push(...faultsOf(one, [...this.#talk.sent, body], plain ? versionsOf(this.#input) : VERSIONS))
+    }
     if (!plain || listened || this.#input.opening === 'sse' || this.#mayEnd()) return
     if (body.length > MAX_MESSAGE && status === 413) return
     // What expects no answer is refused all the same, where it is not allowed.
-    const allowed = [...expected(body), ...status >= 400 && messagesIn(body).every(({ id }) => id === undefined) ? [blank] : []]
+    const allowed = [
+      ...expected(body),
+      ...(status >= 400 && messagesIn(body).every(({ id }) => id === undefined) ? [blank] : [])
+    ]
     const excused = cancelled(this.#input.steps.map(({ bytes }) => bytes))
-    this.#talk.faults.push(...faultsOfAnswer(texts.flatMap(one => messagesIn(Buffer.from(one))), allowed.map(tally => excuse(tally, excused))))
+    this.#talk.faults.push(
+      ...faultsOfAnswer(
+        texts.flatMap(one => messagesIn(Buffer.from(one))),
+        allowed.map(tally => excuse(tally, excused))
+      )
+    )
   }
 
   /** True when the session may be ended while others of its requests are under way. */
@@ -199,11 +247,29 @@ class HttpCase {
 
   async #leave (): Promise<void> {
     this.#stream?.close()
-    for (const id of this.#sessions) await this.#line.exchange([rawRequest({ method: 'DELETE', path: '/mcp', headers: [['host', 'localhost'], ['mcp-session-id', id]] }, Buffer.alloc(0))])
+    for (const id of this.#sessions) {
+      await this.#line.exchange([
+        rawRequest(
+          {
+            method: 'DELETE',
+            path: '/mcp',
+            headers: [
+              ['host', 'localhost'],
+              ['mcp-session-id', id]
+            ]
+          },
+          Buffer.alloc(0)
+        )
+      ])
+    }
   }
 
   #fill ({ method, path, headers }: Head): Head {
-    return { method, path: this.#talk.fill(path), headers: headers.map(([name, value]) => [name, this.#talk.fill(value)]) }
+    return {
+      method,
+      path: this.#talk.fill(path),
+      headers: headers.map(([name, value]) => [name, this.#talk.fill(value)])
+    }
   }
 
   #fault (kind: Fault['kind'], text: string): void {
@@ -212,4 +278,5 @@ class HttpCase {
 }
 
 /** The reply of Fastify to bytes that are no HTTP to it. */
-const isAboutHttp = (text: string): boolean => /^\{"error":"[\w ]+","message":"Client Error","statusCode":4\d\d\}$/.test(text)
+const isAboutHttp = (text: string): boolean =>
+  /^\{"error":"[\w ]+","message":"Client Error","statusCode":4\d\d\}$/.test(text)

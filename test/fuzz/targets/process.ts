@@ -17,7 +17,10 @@ const PACE = 30
 
 /** The command itself as a child process that has one client for its whole life; cases follow each other. */
 export async function openProcess (): Promise<Target> {
-  const child = spawn(process.execPath, [COMMAND, '--stdio'], { cwd: tmpdir(), env: { PATH: process.env['PATH'], ...environment() } })
+  const child = spawn(process.execPath, [COMMAND, '--stdio'], {
+    cwd: tmpdir(),
+    env: { PATH: process.env['PATH'], ...environment() }
+  })
   const line = new Line(child)
   await line.performHandshake()
   return {
@@ -35,8 +38,12 @@ export async function openProcess (): Promise<Target> {
 
 function environment (): Record<string, string> {
   const options = { ...OPTIONS, http: false, logLevel: 'silent', plugins: FIXTURE }
-  return Object.fromEntries(Object.entries(options).map(([name, value]) =>
-    [`PATCHBAY_${name.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`, typeof value === 'string' ? value : JSON.stringify(value)]))
+  return Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [
+      `PATCHBAY_${name.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`,
+      typeof value === 'string' ? value : JSON.stringify(value)
+    ])
+  )
 }
 
 class Line {
@@ -66,7 +73,9 @@ class Line {
     let wait: Wait | undefined
     const send = (bytes: Buffer) => {
       for (const line of linesOf(talk.filled(bytes))) talk.send(line)
-      for (const piece of inPieces(Buffer.concat([talk.filled(bytes), Buffer.from('\n')]), input.cut)) this.#child.stdin.write(piece)
+      for (const piece of inPieces(Buffer.concat([talk.filled(bytes), Buffer.from('\n')]), input.cut)) {
+        this.#child.stdin.write(piece)
+      }
     }
     this.#receive = line => {
       for (const answer of talk.receive(line)) send(answer)
@@ -83,11 +92,21 @@ class Line {
     await complete()
     await this.#settle(talk)
     talk.faults.push(...talk.shortfall(), ...talk.judge())
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) talk.faults.push({ kind: 'died', text: `the process ended with ${this.#child.exitCode ?? this.#child.signalCode}: ${this.#errors}` })
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) {
+      talk.faults.push({
+        kind: 'died',
+        text: `the process ended with ${this.#child.exitCode ?? this.#child.signalCode}: ${this.#errors}`
+      })
+    }
     return { faults: talk.faults, signatures: talk.signatures() }
   }
 
-  async #answers (text: string, part: string, ms?: number, onOther: (line: string) => void = () => {}): Promise<boolean> {
+  async #answers (
+    text: string,
+    part: string,
+    ms?: number,
+    onOther: (line: string) => void = () => {}
+  ): Promise<boolean> {
     let answered = false
     const wait = new Wait(() => answered, ms)
     this.#receive = line => {
@@ -103,7 +122,11 @@ class Line {
   async #settle (talk: Conversation): Promise<void> {
     const open = talk.unsettled()
     if (open.length === 0) return
-    for (const requestId of open) this.#child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })}\n`)
+    for (const requestId of open) {
+      this.#child.stdin.write(
+        `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })}\n`
+      )
+    }
     await this.#answers(PROBE, '"probe"', undefined, line => { talk.receive(line) })
   }
 }

@@ -18,7 +18,17 @@ export async function openStdio (plugins: Plugin[] = []): Promise<Target> {
   const app = await openGateway(plugins)
   return {
     run: async input => await runLines(app, input),
-    probe: async () => (await runLines(app, { target: 'stdio', opening: 'none', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: true, cut: 0 })).faults.length === 0,
+    probe: async () =>
+      (
+        await runLines(app, {
+          target: 'stdio',
+          opening: 'none',
+          steps: [{ bytes: Buffer.from(PROBE) }],
+          answers: [],
+          burst: true,
+          cut: 0
+        })
+      ).faults.length === 0,
     census: async () => await censusOf(app),
     close: async () => await app.close()
   }
@@ -44,7 +54,9 @@ async function runLines (app: FastifyInstance, input: Case): Promise<Outcome> {
     await wait.promise
   }
 
-  if (startsWithHandshake(input.opening)) for (const text of Object.values(handshake(input.opening))) inward.write(`${text}\n`)
+  if (startsWithHandshake(input.opening)) {
+    for (const text of Object.values(handshake(input.opening))) inward.write(`${text}\n`)
+  }
   for (const { bytes } of input.steps) {
     send(bytes)
     if (!input.burst) await complete(PACE)

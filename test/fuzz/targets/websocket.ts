@@ -23,7 +23,17 @@ export async function openWebSocket (plugins: Plugin[] = []): Promise<Target> {
   const run = async (input: Case) => await new SocketCase(await connected(port), input).run()
   return {
     run,
-    probe: async () => (await run({ target: 'websocket', opening: 'none', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: true, cut: 0 })).faults.length === 0,
+    probe: async () =>
+      (
+        await run({
+          target: 'websocket',
+          opening: 'none',
+          steps: [{ bytes: Buffer.from(PROBE) }],
+          answers: [],
+          burst: true,
+          cut: 0
+        })
+      ).faults.length === 0,
     census: async () => await censusOf(app),
     close: async () => await app.close()
   }
@@ -53,7 +63,11 @@ class SocketCase {
   async run (): Promise<Outcome> {
     const raw = this.#input.steps.some(step => step.raw === true)
     await this.#until(() => this.#answered)
-    if (startsWithHandshake(this.#input.opening)) for (const text of Object.values(handshake(this.#input.opening))) this.#socket.write(frame({ opcode: OPCODE.text, payload: text }))
+    if (startsWithHandshake(this.#input.opening)) {
+      for (const text of Object.values(handshake(this.#input.opening))) {
+        this.#socket.write(frame({ opcode: OPCODE.text, payload: text }))
+      }
+    }
     for (const step of this.#input.steps) {
       if (step.raw === true) this.#write(this.#talk.filled(step.bytes))
       else this.#send(step.bytes)
@@ -68,7 +82,10 @@ class SocketCase {
     }
     const end = this.#closed === undefined ? [] : [`close ${this.#closed}`]
     // What was still answered before a connection broke off is a matter of chance.
-    return { faults: this.#talk.faults, signatures: raw ? end.map(word => `${this.#input.opening} ${word}`) : this.#talk.signatures(end) }
+    return {
+      faults: this.#talk.faults,
+      signatures: raw ? end.map(word => `${this.#input.opening} ${word}`) : this.#talk.signatures(end)
+    }
   }
 
   /** Such frames have no defined meaning, but after a close frame and the end of the input the server has to close. */
@@ -81,9 +98,13 @@ class SocketCase {
   #judge (raw: boolean): void {
     const { faults, sent } = this.#talk
     const over = this.#closed !== undefined || this.#gone
-    if (this.#closed !== undefined && !(raw ? isCode(this.#closed) : this.#mayClose(this.#closed))) faults.push({ kind: 'closed', text: `closed with ${this.#closed}` })
+    if (this.#closed !== undefined && !(raw ? isCode(this.#closed) : this.#mayClose(this.#closed))) {
+      faults.push({ kind: 'closed', text: `closed with ${this.#closed}` })
+    }
     // Who is cut off in the middle of a message may not get to read why.
-    if (!raw && this.#closed === undefined && this.#gone && !this.#mayClose(1007) && !this.#mayClose(1009)) faults.push({ kind: 'closed', text: 'closed without a word' })
+    if (!raw && this.#closed === undefined && this.#gone && !this.#mayClose(1007) && !this.#mayClose(1009)) {
+      faults.push({ kind: 'closed', text: 'closed without a word' })
+    }
     // What was on its way when the connection ended is lost; frames by hand may hold any message.
     const wrong = this.#talk.shortfall().filter(({ kind }) => raw ? false : kind === 'unasked' || !over)
     faults.push(...wrong)
@@ -136,9 +157,12 @@ class SocketCase {
   // Like any client: a close frame is answered, and then the connection ends.
   #end (code: number): void {
     this.#closed = code
-    this.#socket.end(frame({ opcode: OPCODE.close, payload: code === 1005 ? '' : Buffer.from([code >> 8, code & 255]) }))
+    this.#socket.end(
+      frame({ opcode: OPCODE.close, payload: code === 1005 ? '' : Buffer.from([code >> 8, code & 255]) })
+    )
   }
 }
 
 // A code of the client comes back to it, so with frames by hand any that may be on the wire is right.
-const isCode = (code: number): boolean => (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1006) || (code >= 3000 && code <= 4999)
+const isCode = (code: number): boolean =>
+  (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1006) || (code >= 3000 && code <= 4999)

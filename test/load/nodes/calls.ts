@@ -13,23 +13,33 @@ const AFTERWARDS = 500
 
 const QUESTIONS: Record<string, (mark: string, id: number) => Question> = { questions: asking, cancellations: endless }
 
-/** Many calls of all kinds at once over three nodes, from clients that all count their ids from 0; each request goes to the next node. */
+/**
+ * Many calls of all kinds at once over three nodes, from clients that all count their ids from 0; each request goes to
+ * the next node.
+ */
 export const nodes: Scenario<{ calls: number, clients: number, timeout: number }> = {
   defaults: { calls: 1_000_000, clients: 8, timeout: 60_000 },
   run: async ({ calls, clients, timeout }, { plugins = [], env = {}, say } = {}) => {
     const kinds = Object.keys(nodeTransports)
-    const report = new Report(`nodes: ${calls} calls of ${kinds.length} kinds over three nodes behind nginx, ${clients} clients each`, say)
+    const report = new Report(
+      `nodes: ${calls} calls of ${kinds.length} kinds over three nodes behind nginx, ${clients} clients each`,
+      say
+    )
     const cluster = await Cluster.start(env, plugins)
     try {
       const everyone = (await Promise.all(kinds.map(async kind => await gather(cluster, kind, clients)))).flat()
       const before = cluster.nodes.map(({ pid }) => cpuTime(pid))
       const begun = performance.now()
       const quota = Math.ceil(calls / everyone.length)
-      await Promise.all(everyone.map(async client => await client.drive(quota, QUESTIONS[client.kind] ?? mixed, timeout)))
+      await Promise.all(
+        everyone.map(async client => await client.drive(quota, QUESTIONS[client.kind] ?? mixed, timeout))
+      )
       const seconds = (performance.now() - begun) / 1000
       await sleep(AFTERWARDS)
       for (const kind of kinds) report.row(figures(kind, everyone.filter(client => client.kind === kind)))
-      report.note(`${(calls / seconds).toFixed()} calls/s, ${seconds.toFixed()} s; CPU of the nodes ${cluster.nodes.map(({ pid }, index) => `${((cpuTime(pid) - (before[index] ?? 0)) / 1_000_000).toFixed(1)} s, ${(rssOf(pid) / MIB).toFixed()} MiB`).join('; ')}`)
+      report.note(
+        `${(calls / seconds).toFixed()} calls/s, ${seconds.toFixed()} s; CPU of the nodes ${cluster.nodes.map(({ pid }, index) => `${((cpuTime(pid) - (before[index] ?? 0)) / 1_000_000).toFixed(1)} s, ${(rssOf(pid) / MIB).toFixed()} MiB`).join('; ')}`
+      )
       judge(report, everyone, calls)
       await Promise.all(everyone.map(async ({ connection }) => await connection.close()))
       report.promise(cluster.complaints.length === 0, `nothing is logged as an error: ${cluster.complaints[0]}`)
@@ -44,7 +54,12 @@ export const nodes: Scenario<{ calls: number, clients: number, timeout: number }
 async function gather (cluster: Cluster, kind: string, count: number): Promise<Client[]> {
   const transport = nodeTransports[kind]
   if (transport === undefined) throw new Error(`there is no transport ${kind}`)
-  return await Promise.all(Array.from({ length: count }, async (_, index) => await Client.over(transport, cluster, kind, `${kind.replace(/\W+/g, '_')}-${index}`)))
+  return await Promise.all(
+    Array.from(
+      { length: count },
+      async (_, index) => await Client.over(transport, cluster, kind, `${kind.replace(/\W+/g, '_')}-${index}`)
+    )
+  )
 }
 
 function figures (kind: string, clients: Client[]): Record<string, string | number> {

@@ -41,11 +41,25 @@ export class Cluster {
   async #start (env: Record<string, string>, plugins: string[]): Promise<void> {
     await this.redis.start()
     const limits = { PATCHBAY_LIMITS: 'maxEventLoopDelay=60000', PATCHBAY_MAX_SESSIONS: '100000' }
-    this.nodes.push(...await Promise.all(Array.from({ length: NODES }, async () => await Gateway.start({ ephemeral: true, plugins, env: { PATCHBAY_REDIS: this.redis.url, ...limits, ...env } }))))
+    this.nodes.push(
+      ...(await Promise.all(
+        Array.from(
+          { length: NODES },
+          async () =>
+            await Gateway.start({
+              ephemeral: true,
+              plugins,
+              env: { PATCHBAY_REDIS: this.redis.url, ...limits, ...env }
+            })
+        )
+      ))
+    )
     const addresses = this.nodes.map(({ port }) => `127.0.0.1:${port}`)
     this.port = (await startNginx({ teardown: end => { this.#endings.push(end) } }, addresses, keepOpen)).port
   }
 }
 
-/** nginx closes a connection after 1,000 requests, and each client of the load programs has one for all of its calls. */
+/**
+ * nginx closes a connection after 1,000 requests, and each client of the load programs has one for all of its calls.
+ */
 const keepOpen = (site: string): string => site.replace('server_name', 'keepalive_requests 1000000000;\n  server_name')

@@ -15,7 +15,10 @@ const WARM_UP = 300
 const IDLE = 3_000
 const PATIENCE = 60_000
 
-/** Sessions that come and go at three nodes, half of them without a goodbye: nothing of them is left, at the nodes or in Redis. */
+/**
+ * Sessions that come and go at three nodes, half of them without a goodbye: nothing of them is left, at the nodes or in
+ * Redis.
+ */
 export const nodeSessions: Scenario<{ sessions: number }> = {
   defaults: { sessions: 10_000 },
   run: async ({ sessions }, { plugins = [], env = {}, say } = {}) => {
@@ -23,35 +26,82 @@ export const nodeSessions: Scenario<{ sessions: number }> = {
     const cluster = await Cluster.start({ PATCHBAY_SESSION_IDLE: String(IDLE), ...env }, plugins)
     const { nodes, redis } = cluster
     const wrong: string[] = []
-    const visits = async (count: number): Promise<void> => await inBatches(count, async index => await visit(nodes, index).catch((error: Error) => { wrong.push(error.message) }))
+    const visits = async (count: number): Promise<void> =>
+      await inBatches(
+        count,
+        async index =>
+          await visit(nodes, index).catch((error: Error) => {
+            wrong.push(error.message)
+          })
+      )
     await visits(WARM_UP)
     await waitUntilEmpty(cluster)
     const base = await Promise.all(nodes.map(atRest))
     const before = await stored(cluster)
     await visits(sessions)
     await waitUntilEmpty(cluster)
-    const now = await Promise.all(nodes.map(async (node, index) => await settled(node, withTolerance(base[index] ?? await node.vitals()))))
+    const now = await Promise.all(
+      nodes.map(async (node, index) => await settled(node, withTolerance(base[index] ?? (await node.vitals()))))
+    )
     const after = await stored(cluster)
-    for (const [index, { vitals }] of now.entries()) report.row({ node: index + 1, sessions: vitals.sessions, peers: vitals.peers, alive: vitals.alive, files: vitals.files, 'RSS MiB before': (base[index]?.rss ?? 0) / MIB, after: vitals.rss / MIB, 'heap MiB before': (base[index]?.heap ?? 0) / MIB, 'heap after': vitals.heap / MIB })
-    report.note(`Redis: ${before.keys} keys before, ${after.keys} after; ${before.channels} channels before, ${after.channels} after; ${await redis.send('PUBSUB NUMPAT')} patterns`)
+    for (const [index, { vitals }] of now.entries()) {
+      report.row({
+        node: index + 1,
+        sessions: vitals.sessions,
+        peers: vitals.peers,
+        alive: vitals.alive,
+        files: vitals.files,
+        'RSS MiB before': (base[index]?.rss ?? 0) / MIB,
+        after: vitals.rss / MIB,
+        'heap MiB before': (base[index]?.heap ?? 0) / MIB,
+        'heap after': vitals.heap / MIB
+      })
+    }
+    report.note(
+      `Redis: ${before.keys} keys before, ${after.keys} after; ${before.channels} channels before, ${after.channels} after; ${await redis.send('PUBSUB NUMPAT')} patterns`
+    )
     report.promise(wrong.length === 0, `every session is served, but ${wrong.length}: ${wrong[0]}`)
     report.promise(after.keys <= before.keys, `no key is left: ${after.keys} instead of ${before.keys}`)
-    report.promise(after.channels === nodes.length + 1, `there is a channel for each node and one for all: ${after.channels}`)
-    for (const { left } of now) report.promise(left.length === 0, `a node holds what it held before: ${left.join(', ')}`)
+    report.promise(
+      after.channels === nodes.length + 1,
+      `there is a channel for each node and one for all: ${after.channels}`
+    )
+    for (const { left } of now) {
+      report.promise(left.length === 0, `a node holds what it held before: ${left.join(', ')}`)
+    }
     const ends = await cluster.stop()
     report.promise(ends.every(end => end === 0), `the gateways end with 0, not ${ends.join(', ')}`)
     return report
   }
 }
 
-/** A session that is opened at one node and called at another, whose stream is read at the third; every second one is ended. */
+/**
+ * A session that is opened at one node and called at another, whose stream is read at the third; every second one is
+ * ended.
+ */
 async function visit (nodes: Gateway[], index: number): Promise<void> {
-  const [one, two, three] = [0, 1, 2].map(step => new HttpConnection(nodes[(index + step) % nodes.length]?.port ?? 0)) as [HttpConnection, HttpConnection, HttpConnection]
+  const [one, two, three] = [0, 1, 2].map(
+    step => new HttpConnection(nodes[(index + step) % nodes.length]?.port ?? 0)
+  ) as [HttpConnection, HttpConnection, HttpConnection]
   try {
     const headers = await openSession(one)
-    const opened = new Promise<void>((resolve, reject) => three.request({ method: 'GET', path: '/mcp', headers }, { head: status => status === 200 ? resolve() : reject(new Error(`GET: ${status}`)), message: () => {}, end: () => {}, cut: resolve }))
+    const opened = new Promise<void>((resolve, reject) =>
+      three.request(
+        { method: 'GET', path: '/mcp', headers },
+        {
+          head: status => (status === 200 ? resolve() : reject(new Error(`GET: ${status}`))),
+          message: () => {},
+          end: () => {},
+          cut: resolve
+        }
+      )
+    )
     await opened
-    const steps = encode(index, 'tools/call', { name: 'load_steps', arguments: { text: 'steps' }, _meta: { progressToken: 'steps' } })
+    const steps = encode(index, 'tools/call', {
+      name: 'load_steps',
+      arguments: { text: 'steps' },
+      _meta: { progressToken: 'steps' }
+    })
     const { status, body } = await two.exchange({ method: 'POST', path: '/mcp', headers, body: steps })
     if (status !== 200 || !body.includes('"result"')) throw new Error(`${status} ${body}`)
     if (index % 2 === 0) await one.exchange({ method: 'DELETE', path: '/mcp', headers })

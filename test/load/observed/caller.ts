@@ -16,10 +16,14 @@ export interface Caller {
   close: () => Promise<void>
 }
 
-export const cancelled = (requestId: number): string => JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+export const cancelled = (requestId: number): string =>
+  JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
 
 /** The same question, whose call tells about its progress under this token. */
-export const withProgress = ({ method, params }: Question, progressToken: number): Question => ({ method, params: { ...params, _meta: { ...params['_meta'] as Json | undefined, progressToken } } })
+export const withProgress = ({ method, params }: Question, progressToken: number): Question => ({
+  method,
+  params: { ...params, _meta: { ...(params['_meta'] as Json | undefined), progressToken } }
+})
 
 interface Message extends Answer { id?: number | string, method?: string, params?: { progressToken?: number } }
 

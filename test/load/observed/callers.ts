@@ -56,9 +56,16 @@ async function httpSse ({ port }: Gateway): Promise<Caller> {
   let receive = (_text: string): void => {}
   const next = async () => await new Promise<string>(resolve => { receive = resolve })
   const place = next()
-  stream.request({ method: 'GET', path: '/sse', headers: { ...AUTHORIZATION, Accept: 'text/event-stream' } }, { message: text => receive(text), end: () => {}, cut: () => {} })
+  stream.request(
+    { method: 'GET', path: '/sse', headers: { ...AUTHORIZATION, Accept: 'text/event-stream' } },
+    { message: text => receive(text), end: () => {}, cut: () => {} }
+  )
   const path = await place
-  const write = (body: string): void => posts.request({ method: 'POST', path, headers: AUTHORIZATION, body }, { message: () => {}, end: () => {}, cut: () => {} })
+  const write = (body: string): void =>
+    posts.request(
+      { method: 'POST', path, headers: AUTHORIZATION, body },
+      { message: () => {}, end: () => {}, cut: () => {} }
+    )
   const answered = next()
   write(hello(OLDEST))
   await answered
@@ -68,27 +75,59 @@ async function httpSse ({ port }: Gateway): Promise<Caller> {
   return callerOf(conversation, 'sse', OLDEST, () => { for (const { socket } of [stream, posts]) socket.destroy() })
 }
 
-function callerOf (conversation: Conversation, transport: Caller['transport'], revision: string, end: () => void): Caller {
-  return { transport, revision, hasHandshake: revision !== MODERN, call: async question => await conversation.call(question), cancel: async question => await conversation.cancel(question), close: async () => end() }
+function callerOf (
+  conversation: Conversation,
+  transport: Caller['transport'],
+  revision: string,
+  end: () => void
+): Caller {
+  return {
+    transport,
+    revision,
+    hasHandshake: revision !== MODERN,
+    call: async question => await conversation.call(question),
+    cancel: async question => await conversation.cancel(question),
+    close: async () => end()
+  }
 }
 
 type Heading = (question: Question) => Record<string, string>
 
 /** A request of its own for each call; the answer is its reply. */
-function posting (port: number, path: string, heading: Heading, encode: typeof legacy): { connection: HttpConnection, call: Caller['call'], begin: (id: number, question: Question) => Promise<HttpConnection> } {
+function posting (
+  port: number,
+  path: string,
+  heading: Heading,
+  encode: typeof legacy
+): {
+    connection: HttpConnection
+    call: Caller['call']
+    begin: (id: number, question: Question) => Promise<HttpConnection>
+  } {
   const connection = new HttpConnection(port)
-  const request = (id: number, question: Question) => ({ method: 'POST' as const, path, headers: { ...AUTHORIZATION, ...heading(question) }, body: encode(id, question) })
+  const request = (id: number, question: Question) => ({
+    method: 'POST' as const,
+    path,
+    headers: { ...AUTHORIZATION, ...heading(question) },
+    body: encode(id, question)
+  })
   let next = 0
   return {
     connection,
     call: async question => {
       const { status, body } = await connection.exchange(request(next++, question))
-      return { status, ...body === '' ? {} : JSON.parse(body) as Answer }
+      return { status, ...(body === '' ? {} : (JSON.parse(body) as Answer)) }
     },
     // Settles with the connection of a call when that tells about its progress.
     begin: async (id, question) => {
       const own = new HttpConnection(port)
-      await new Promise<void>((resolve, reject) => own.request(request(id, withProgress(question, id)), { message: () => resolve(), end: status => reject(new Error(`the call ended with ${status}`)), cut: () => {} }))
+      await new Promise<void>((resolve, reject) =>
+        own.request(request(id, withProgress(question, id)), {
+          message: () => resolve(),
+          end: status => reject(new Error(`the call ended with ${status}`)),
+          cut: () => {}
+        })
+      )
       return own
     }
   }
@@ -98,7 +137,12 @@ function posting (port: number, path: string, heading: Heading, encode: typeof l
 async function session ({ port }: Gateway): Promise<Caller> {
   const headers: Record<string, string> = { ...AUTHORIZATION, 'MCP-Protocol-Version': HANDSHAKE }
   const { connection, call, begin } = posting(port, '/mcp', () => headers, legacy)
-  const opened = await connection.exchange({ method: 'POST', path: '/mcp', headers: AUTHORIZATION, body: hello(HANDSHAKE) })
+  const opened = await connection.exchange({
+    method: 'POST',
+    path: '/mcp',
+    headers: AUTHORIZATION,
+    body: hello(HANDSHAKE)
+  })
   headers['Mcp-Session-Id'] = String(opened.headers.get('mcp-session-id'))
   await connection.exchange({ method: 'POST', path: '/mcp', headers, body: initialized })
   let id = 1_000_000_000
@@ -122,13 +166,32 @@ async function session ({ port }: Gateway): Promise<Caller> {
 /** `POST /mcp` of the stateless revision, where a client cancels by hanging up. */
 async function stateless ({ port }: Gateway): Promise<Caller> {
   const { connection, call, begin } = posting(port, '/mcp', modernHeaders, modern)
-  return { transport: 'http', revision: MODERN, hasHandshake: false, call, cancel: async question => { (await begin(0, question)).socket.destroy() }, close: async () => { connection.socket.destroy() } }
+  return {
+    transport: 'http',
+    revision: MODERN,
+    hasHandshake: false,
+    call,
+    cancel: async question => {
+      (await begin(0, question)).socket.destroy()
+    },
+    close: async () => {
+      connection.socket.destroy()
+    }
+  }
 }
 
 /** `POST /message`, without a handshake. */
 async function message ({ port }: Gateway): Promise<Caller> {
   const { connection, call } = posting(port, '/message', () => ({}), legacy)
-  return { transport: 'http', revision: OLDEST, hasHandshake: false, call, close: async () => { connection.socket.destroy() } }
+  return {
+    transport: 'http',
+    revision: OLDEST,
+    hasHandshake: false,
+    call,
+    close: async () => {
+      connection.socket.destroy()
+    }
+  }
 }
 
 /** Those that there may be any number of. */

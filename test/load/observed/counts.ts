@@ -17,7 +17,13 @@ export class Counts extends Map<string, number> {
   }
 }
 
-export interface CallFacts { method?: string | undefined, tool?: string | undefined, transport: string, revision: string, outcome: string }
+export interface CallFacts {
+  method?: string | undefined
+  tool?: string | undefined
+  transport: string
+  revision: string
+  outcome: string
+}
 
 /** A call as patchbay_calls_total names it. */
 export const callKey = ({ method = '_OTHER', tool, transport, revision, outcome }: CallFacts): string =>
@@ -46,7 +52,9 @@ export function tallyOf (series: Series): Tally {
   for (const [key, value] of series) {
     const [, name, labels = ''] = /^(\w+)\{(.*)\}$/.exec(key) ?? []
     if (name === 'patchbay_calls_total') tally.calls.add(labels, value)
-    if (name === 'patchbay_refused_total' && !labels.includes(`reason="${OF_CALLS}"`)) tally.refused.add(/status="(\d+)"/.exec(labels)?.[1] ?? '', value)
+    if (name === 'patchbay_refused_total' && !labels.includes(`reason="${OF_CALLS}"`)) {
+      tally.refused.add(/status="(\d+)"/.exec(labels)?.[1] ?? '', value)
+    }
   }
   return tally
 }

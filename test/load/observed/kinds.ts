@@ -11,10 +11,17 @@ export interface Kind {
   ends?: 'denied' | 'cancelled'
 }
 
-const tool = (name: string, more: Pick<Kind, 'ends'> = {}, args: (text: string) => Json = () => ({})): Kind =>
-  ({ question: text => ({ method: 'tools/call', params: { name, arguments: args(text) } }), method: 'tools/call', tool: name, ...more })
+const tool = (name: string, more: Pick<Kind, 'ends'> = {}, args: (text: string) => Json = () => ({})): Kind => ({
+  question: text => ({ method: 'tools/call', params: { name, arguments: args(text) } }),
+  method: 'tools/call',
+  tool: name,
+  ...more
+})
 
-const asking = (method: string, params: (name: string) => Json): Kind => ({ question: name => ({ method, params: params(name) }), method })
+const asking = (method: string, params: (name: string) => Json): Kind => ({
+  question: name => ({ method, params: params(name) }),
+  method
+})
 
 /** What names things that do not exist, under a new name each time. */
 export const inventing: Kind[] = [

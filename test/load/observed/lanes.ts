@@ -42,12 +42,23 @@ function outcomeOf ({ result, error }: Answer): string {
   return result?.['isError'] === true ? 'failed' : 'ok'
 }
 
-/** Requests that are refused before there is a call, in turn: without a credential, with a wrong one, of a foreign page. */
+/**
+ * Requests that are refused before there is a call, in turn: without a credential, with a wrong one, of a foreign page.
+ */
 export async function beRefused (port: number, requests: number, own: Own): Promise<void> {
   const connection = new HttpConnection(port)
-  const heads = [() => ({}), () => bearer(`pb_${own.name()}`), () => ({ ...bearer(ADA), Origin: `https://${own.name()}.example` })]
+  const heads = [
+    () => ({}),
+    () => bearer(`pb_${own.name()}`),
+    () => ({ ...bearer(ADA), Origin: `https://${own.name()}.example` })
+  ]
   for (let made = 0; made < requests; made++) {
-    const { status } = await connection.exchange({ method: 'POST', path: '/mcp', headers: heads[made % heads.length]?.() ?? {}, body: hello(REVISION) })
+    const { status } = await connection.exchange({
+      method: 'POST',
+      path: '/mcp',
+      headers: heads[made % heads.length]?.() ?? {},
+      body: hello(REVISION)
+    })
     own.refused.add(String(status))
   }
   connection.socket.destroy()
@@ -57,9 +68,17 @@ export async function beRefused (port: number, requests: number, own: Own): Prom
 export async function visit (port: number, visits: number, own: Own): Promise<void> {
   const connection = new HttpConnection(port)
   for (let made = 0; made < visits; made++) {
-    const body = encode(0, 'initialize', { protocolVersion: REVISION, capabilities: {}, clientInfo: { name: own.name(), version: own.name() } })
+    const body = encode(0, 'initialize', {
+      protocolVersion: REVISION,
+      capabilities: {},
+      clientInfo: { name: own.name(), version: own.name() }
+    })
     const { headers } = await connection.exchange({ method: 'POST', path: '/mcp', headers: bearer(ADA), body })
-    await connection.exchange({ method: 'DELETE', path: '/mcp', headers: { ...bearer(ADA), 'Mcp-Session-Id': String(headers.get('mcp-session-id')) } })
+    await connection.exchange({
+      method: 'DELETE',
+      path: '/mcp',
+      headers: { ...bearer(ADA), 'Mcp-Session-Id': String(headers.get('mcp-session-id')) }
+    })
     own.calls.add(callKey({ method: 'initialize', transport: 'http', revision: REVISION, outcome: 'ok' }))
   }
   connection.socket.destroy()

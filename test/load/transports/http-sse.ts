@@ -8,15 +8,20 @@ export const httpSse: Transport<Address> = {
     const stream = new HttpConnection(port)
     const posts = new HttpConnection(port)
     let welcome = () => {}
-    const path = await new Promise<string>((resolve, reject) => stream.request({ method: 'GET', path: '/sse', headers: { Accept: 'text/event-stream' } }, {
-      message: text => {
-        if (text.startsWith('/')) return resolve(text)
-        welcome()
-        ledger.receive(text)
-      },
-      end: status => reject(new Error(`GET /sse was answered with ${status}`)),
-      cut: () => reject(new Error('GET /sse was cut'))
-    }))
+    const path = await new Promise<string>((resolve, reject) =>
+      stream.request(
+        { method: 'GET', path: '/sse', headers: { Accept: 'text/event-stream' } },
+        {
+          message: text => {
+            if (text.startsWith('/')) return resolve(text)
+            welcome()
+            ledger.receive(text)
+          },
+          end: status => reject(new Error(`GET /sse was answered with ${status}`)),
+          cut: () => reject(new Error('GET /sse was cut'))
+        }
+      )
+    )
     const initializeAnswered = new Promise<void>(resolve => { welcome = resolve })
     await posts.exchange({ method: 'POST', path, body: hello('2024-11-05') })
     await Promise.race([initializeAnswered, closed(stream.socket)])

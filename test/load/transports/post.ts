@@ -1,6 +1,17 @@
 import { HttpConnection, type HttpRequest } from '../../support/http-connection.js'
 import type { Json, Ledger } from '../ledger.js'
-import { closed, encode, hello, initialized, MODERN, modernParams, type Address, type Connection, type Transport, type Question } from './transport.js'
+import {
+  closed,
+  encode,
+  hello,
+  initialized,
+  MODERN,
+  modernParams,
+  type Address,
+  type Connection,
+  type Transport,
+  type Question
+} from './transport.js'
 
 /** `POST /message`, without a handshake. */
 export const message: Transport<Address> = {
@@ -11,7 +22,8 @@ export const message: Transport<Address> = {
 /** `POST /mcp` of the stateless revision. */
 export const modern: Transport<Address> = {
   depth: 1,
-  open: async (gateway, ledger) => await new PostConnection(gateway, ledger, '/mcp', modernHeaders, modernParams).connected()
+  open: async (gateway, ledger) =>
+    await new PostConnection(gateway, ledger, '/mcp', modernHeaders, modernParams).connected()
 }
 
 /** `POST /mcp` with a session. */
@@ -26,8 +38,15 @@ export const session: Transport<Address> = {
 }
 
 /** Shakes hands; the headers that name the session. */
-export async function openSession (connection: HttpConnection, capabilities: Json = {}): Promise<Record<string, string>> {
-  const { headers: given, status, body } = await connection.exchange({ method: 'POST', path: '/mcp', body: hello('2025-11-25', capabilities) })
+export async function openSession (
+  connection: HttpConnection,
+  capabilities: Json = {}
+): Promise<Record<string, string>> {
+  const {
+    headers: given,
+    status,
+    body
+  } = await connection.exchange({ method: 'POST', path: '/mcp', body: hello('2025-11-25', capabilities) })
   const id = given.get('mcp-session-id')
   if (id === undefined) throw new Error(`no session was opened: ${status} ${body}`)
   const headers = { 'Mcp-Session-Id': id, 'MCP-Protocol-Version': '2025-11-25' }
@@ -37,7 +56,11 @@ export async function openSession (connection: HttpConnection, capabilities: Jso
 
 export function modernHeaders ({ method, params }: Question): Record<string, string> {
   const name = params['name'] ?? params['uri']
-  return { 'MCP-Protocol-Version': MODERN, 'Mcp-Method': method, ...(name === undefined ? {} : { 'Mcp-Name': String(name) }) }
+  return {
+    'MCP-Protocol-Version': MODERN,
+    'Mcp-Method': method,
+    ...(name === undefined ? {} : { 'Mcp-Name': String(name) })
+  }
 }
 
 class PostConnection implements Connection {
@@ -49,7 +72,13 @@ class PostConnection implements Connection {
   readonly #headers: (question: Question) => Record<string, string>
   readonly #params: (params: Json) => Json
 
-  constructor ({ port }: Address, ledger: Ledger, path: string, headers: (question: Question) => Record<string, string>, params = (given: Json) => given) {
+  constructor (
+    { port }: Address,
+    ledger: Ledger,
+    path: string,
+    headers: (question: Question) => Record<string, string>,
+    params = (given: Json) => given
+  ) {
     this.ledger = ledger
     this.connection = new HttpConnection(port)
     this.over = closed(this.connection.socket)
@@ -66,13 +95,27 @@ class PostConnection implements Connection {
   send (id: number, question: Question): void {
     const { method, params } = question
     let status = 0
-    this.connection.request({ method: 'POST', path: this.#path, headers: this.#headers(question), body: encode(id, method, this.#params(params)) }, {
-      head: given => { status = given },
-      message: text => { if (status === 200) this.ledger.receive(text) },
-      // What HTTP refuses has no id.
-      end: () => { if (status !== 200) this.ledger.refuse(id) },
-      cut: () => {}
-    })
+    this.connection.request(
+      {
+        method: 'POST',
+        path: this.#path,
+        headers: this.#headers(question),
+        body: encode(id, method, this.#params(params))
+      },
+      {
+        head: given => {
+          status = given
+        },
+        message: text => {
+          if (status === 200) this.ledger.receive(text)
+        },
+        // What HTTP refuses has no id.
+        end: () => {
+          if (status !== 200) this.ledger.refuse(id)
+        },
+        cut: () => {}
+      }
+    )
   }
 
   cut (): void {

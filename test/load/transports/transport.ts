@@ -39,9 +39,11 @@ const modernMeta: Json = {
   'io.modelcontextprotocol/clientInfo': { name: 'load', version: '1.0.0' }
 }
 
-export const encode = (id: number | string, method: string, params: Json): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
+export const encode = (id: number | string, method: string, params: Json): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
-export const hello = (protocolVersion: string, capabilities: Json = {}): string => encode('hello', 'initialize', { protocolVersion, capabilities, clientInfo: { name: 'load', version: '1.0.0' } })
+export const hello = (protocolVersion: string, capabilities: Json = {}): string =>
+  encode('hello', 'initialize', { protocolVersion, capabilities, clientInfo: { name: 'load', version: '1.0.0' } })
 
 export const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
 

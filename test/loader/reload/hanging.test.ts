@@ -6,9 +6,15 @@ import { stopTime } from '../../support/clocks.js'
 const HANGING: Array<[what: string, source: string]> = [
   ['has a top-level await that never ends', 'globalThis.begun = true\nawait new Promise(() => {})\nexport default []'],
   ['imports a file with such an await', "import './_lib.js'\nexport default []"],
-  ['has a function that never ends', 'export default async () => { globalThis.begun = true; await new Promise(() => {}) }'],
+  [
+    'has a function that never ends',
+    'export default async () => { globalThis.begun = true; await new Promise(() => {}) }'
+  ],
   ['never calls done', 'export default (app, options, done) => { globalThis.begun = true }'],
-  ['has an onReady hook that never ends', "export default async app => app.addHook('onReady', async () => { globalThis.begun = true; await new Promise(() => {}) })"]
+  [
+    'has an onReady hook that never ends',
+    "export default async app => app.addHook('onReady', async () => { globalThis.begun = true; await new Promise(() => {}) })"
+  ]
 ]
 
 const shared = globalThis as unknown as { begun: boolean, closed: string[], go: () => void }
@@ -16,7 +22,11 @@ const shared = globalThis as unknown as { begun: boolean, closed: string[], go: 
 for (const [what, source] of HANGING) {
   t.test(`the load of a file that ${what} is given up when it is saved again, and when the gateway stops`, async t => {
     const lib = 'globalThis.begun = true\nawait new Promise(() => {})'
-    const folder = await watchedFolder(t, { 'a.ts': toolSource('a', '1'), 'b.ts': toolSource('b', '1'), '_lib.ts': lib }, ['a.ts', 'b.ts'])
+    const folder = await watchedFolder(
+      t,
+      { 'a.ts': toolSource('a', '1'), 'b.ts': toolSource('b', '1'), '_lib.ts': lib },
+      ['a.ts', 'b.ts']
+    )
     shared.begun = false
     folder.save('a.ts', source)
     await until(() => shared.begun)
@@ -41,7 +51,11 @@ for (const [what, source] of HANGING) {
 t.test('a load is given up when a file that it imports is saved again, for all files that import it', async t => {
   const lib = (end: string): string => `globalThis.begun = true\n${end}\nexport const value = 2`
   const using = (name: string): string => toolSource(name, 'value', "import { value } from './_lib.js'")
-  const folder = await watchedFolder(t, { 'a.ts': toolSource('a', '1'), 'b.ts': toolSource('b', '1'), '_lib.ts': lib('await new Promise(() => {})') }, ['.'])
+  const folder = await watchedFolder(
+    t,
+    { 'a.ts': toolSource('a', '1'), 'b.ts': toolSource('b', '1'), '_lib.ts': lib('await new Promise(() => {})') },
+    ['.']
+  )
   shared.begun = false
   folder.save('b.ts', using('b'))
   folder.save('a.ts', using('a'))
@@ -78,9 +92,16 @@ export default async app => {
 })
 
 t.test('the log names a file that is waited for, and after the deadline other files are loaded', async t => {
-  const folder = await watchedFolder(t, { 'a.ts': toolSource('a', '1'), 'b.ts': toolSource('b', '1') }, ['a.ts', 'b.ts'])
+  const folder = await watchedFolder(t, { 'a.ts': toolSource('a', '1'), 'b.ts': toolSource('b', '1') }, [
+    'a.ts',
+    'b.ts'
+  ])
   const { pass } = stopTime(t)
-  const passing = async (isOver: () => boolean): Promise<void> => await until(async () => { await pass(20); return isOver() }, 'the time')
+  const passing = async (isOver: () => boolean): Promise<void> =>
+    await until(async () => {
+      await pass(20)
+      return isOver()
+    }, 'the time')
   shared.begun = false
   folder.save('a.ts', 'globalThis.begun = true\nawait new Promise(() => {})\nexport default []')
   await passing(() => shared.begun)

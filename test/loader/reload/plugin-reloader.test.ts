@@ -34,14 +34,22 @@ t.test('of several saves in a row the last one wins', async t => {
 })
 
 t.test('a change of an imported file is served, through any number of files, and of CommonJS and JSON', async t => {
-  const folder = await watchedFolder(t, {
-    'a.ts': toolSource('a', '[one, data.n, other]', "import { one } from './lib/one.js'\nimport data from './lib/data.json' with { type: 'json' }\nimport other from './lib/other.cjs'"),
-    'lib/one.ts': "export { two as one } from './two'",
-    'lib/two.ts': 'export const two: string = "1"',
-    'lib/data.json': '{ "n": 1 }',
-    'lib/other.cjs': "module.exports = require('./deep.cjs')",
-    'lib/deep.cjs': 'module.exports = 1'
-  }, ['a.ts'])
+  const folder = await watchedFolder(
+    t,
+    {
+      'a.ts': toolSource(
+        'a',
+        '[one, data.n, other]',
+        "import { one } from './lib/one.js'\nimport data from './lib/data.json' with { type: 'json' }\nimport other from './lib/other.cjs'"
+      ),
+      'lib/one.ts': "export { two as one } from './two'",
+      'lib/two.ts': 'export const two: string = "1"',
+      'lib/data.json': '{ "n": 1 }',
+      'lib/other.cjs': "module.exports = require('./deep.cjs')",
+      'lib/deep.cjs': 'module.exports = 1'
+    },
+    ['a.ts']
+  )
   t.equal(await folder.call('a'), '1,1,1')
   folder.save('lib/two.ts', 'export const two: string = "2"')
   await folder.logged(/a\.ts was loaded/)
@@ -60,7 +68,8 @@ t.test('a change of an imported file is served, through any number of files, and
 })
 
 t.test('a CommonJS plugin is loaded anew', async t => {
-  const source = (n: number): string => `const { tool } = require('mcp-patchbay')\nmodule.exports = tool({ name: 'a', description: '', run: () => '${n}' })`
+  const source = (n: number): string =>
+    `const { tool } = require('mcp-patchbay')\nmodule.exports = tool({ name: 'a', description: '', run: () => '${n}' })`
   const folder = await watchedFolder(t, { 'a.cjs': source(1) }, ['a.cjs'])
   t.equal(await folder.call('a'), '1')
   folder.save('a.cjs', source(2))
@@ -85,7 +94,12 @@ t.test('a file that did not change, and what imports it not, keeps its state', a
 })
 
 t.test('the gateway and packages stay the same', async t => {
-  const source = (n: number): string => toolSource('a', `${n} + (globalThis.classes = [...new Set([...(globalThis.classes ?? []), ToolError])]).length`, "import { ToolError } from 'mcp-patchbay'")
+  const source = (n: number): string =>
+    toolSource(
+      'a',
+      `${n} + (globalThis.classes = [...new Set([...(globalThis.classes ?? []), ToolError])]).length`,
+      "import { ToolError } from 'mcp-patchbay'"
+    )
   const folder = await watchedFolder(t, { 'a.ts': source(0) }, ['a.ts'])
   t.equal(await folder.call('a'), '1')
   folder.save('a.ts', source(10))
@@ -94,20 +108,58 @@ t.test('the gateway and packages stay the same', async t => {
 })
 
 const BROKEN: Array<[what: string, name: string, source: string, says: RegExp]> = [
-  ['cannot be parsed', 'a.ts', '\n\nexport default tool({', /a\.ts cannot be loaded, so its former code stays: .*\(line 3, column \d+\)$/],
-  ['cannot be parsed, as JavaScript', 'a.mjs', '\n\nexport default tool({', /a\.mjs cannot be loaded, so its former code stays: .*\(line 3, column \d+\)$/],
+  [
+    'cannot be parsed',
+    'a.ts',
+    '\n\nexport default tool({',
+    /a\.ts cannot be loaded, so its former code stays: .*\(line 3, column \d+\)$/
+  ],
+  [
+    'cannot be parsed, as JavaScript',
+    'a.mjs',
+    '\n\nexport default tool({',
+    /a\.mjs cannot be loaded, so its former code stays: .*\(line 3, column \d+\)$/
+  ],
   ['throws', 'a.ts', '\nthrow new Error("no database")', /stays: no database \(line 2\)$/],
   ['imports a file that throws', 'a.mjs', 'import "./_bad.mjs"', /stays: broken here \(\/.*\/_bad\.mjs, line 2\)$/],
-  ['has a wrong definition', 'a.ts', 'import { tool } from "mcp-patchbay"\n\nexport default tool({ name: "a b", description: "", run: () => "" })', /stays: tool name "a b".*\(line 3\)$/],
-  ['has a name that is taken', 'a.ts', toolSource('other', '1'), /stays: there is a tool "other" in .*\/other\.ts already; choose another name/],
-  ['has a name twice', 'a.ts', 'import { tool } from "mcp-patchbay"\nconst one = () => tool({ name: "x", description: "", run: () => "" })\nexport default [one(), one()]', /stays: there is a tool "x" already/],
+  [
+    'has a wrong definition',
+    'a.ts',
+    'import { tool } from "mcp-patchbay"\n\nexport default tool({ name: "a b", description: "", run: () => "" })',
+    /stays: tool name "a b".*\(line 3\)$/
+  ],
+  [
+    'has a name that is taken',
+    'a.ts',
+    toolSource('other', '1'),
+    /stays: there is a tool "other" in .*\/other\.ts already; choose another name/
+  ],
+  [
+    'has a name twice',
+    'a.ts',
+    'import { tool } from "mcp-patchbay"\nconst one = () => tool({ name: "x", description: "", run: () => "" })\nexport default [one(), one()]',
+    /stays: there is a tool "x" already/
+  ],
   ['has no default export', 'a.ts', 'export const a = 1', /stays: there is no default export, only "a"/],
-  ['needs a file that is not there', 'a.ts', 'import "./nothing.js"', /stays: there is no file .*\/nothing\.js \(line 1\)/]
+  [
+    'needs a file that is not there',
+    'a.ts',
+    'import "./nothing.js"',
+    /stays: there is no file .*\/nothing\.js \(line 1\)/
+  ]
 ]
 
 for (const [what, name, source, says] of BROKEN) {
   t.test(`a file that ${what} keeps the old code, and the log says why; mended, it is served`, async t => {
-    const folder = await watchedFolder(t, { [name]: toolSource('a', '1'), 'other.ts': toolSource('other', '1'), '_bad.mjs': '\nthrow new Error("broken here")' }, [name, 'other.ts'])
+    const folder = await watchedFolder(
+      t,
+      {
+        [name]: toolSource('a', '1'),
+        'other.ts': toolSource('other', '1'),
+        '_bad.mjs': '\nthrow new Error("broken here")'
+      },
+      [name, 'other.ts']
+    )
     folder.save(name, source)
     t.match(await folder.logged(/cannot be loaded/), says)
     t.strictSame([await folder.call('a'), await folder.call('other')], ['1', '1'])

@@ -50,7 +50,9 @@ t.test('a name stays with the file that has it, and the same refusal is logged o
 
 t.test('of two new files with one name, the first is served; the other when the first is gone', async t => {
   const folder = await watchedFolder(t, { 'a.ts': toolSource('x', '1'), 'b.ts': toolSource('x', '2') }, ['.'])
-  await folder.logged(/b\.ts cannot be loaded; it is left out until it is mended: there is a tool "x" in .*a\.ts already/)
+  await folder.logged(
+    /b\.ts cannot be loaded; it is left out until it is mended: there is a tool "x" in .*a\.ts already/
+  )
   folder.remove('a.ts')
   await folder.logged(/b\.ts was loaded: x/)
   t.equal(await folder.call('x'), '2')

@@ -8,9 +8,16 @@ export async function openMessage ({ url }: Place, receive: Receive): Promise<Co
   const agent = new Agent({ keepAlive: true })
   return {
     send: ({ text, revision }) => {
-      const sent = exchange(agent, `${url}/message`, { method: 'POST', headers: headersOf(revision), body: text }, reply => {
-        readBody(reply, body => { if (body !== '') receive(JSON.parse(body), reply.statusCode) })
-      })
+      const sent = exchange(
+        agent,
+        `${url}/message`,
+        { method: 'POST', headers: headersOf(revision), body: text },
+        reply => {
+          readBody(reply, body => {
+            if (body !== '') receive(JSON.parse(body), reply.statusCode)
+          })
+        }
+      )
       return { drop: () => { sent.destroy() } }
     },
     close: async () => agent.destroy()

@@ -25,7 +25,10 @@ export async function openStreams ({ app }: Place, receive: Receive): Promise<Co
 
 /** A gateway in a process of its own, the way a desktop client launches it. */
 export async function openProcess (_place: Place, receive: Receive): Promise<Connection> {
-  return await openCommand(['../../support/gateway.js', '../fixture.js'].flatMap(file => ['--plugin', pathOf(file)]), receive)
+  return await openCommand(
+    ['../../support/gateway.js', '../fixture.js'].flatMap(file => ['--plugin', pathOf(file)]),
+    receive
+  )
 }
 
 /** The same with these arguments. */

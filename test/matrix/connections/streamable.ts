@@ -15,19 +15,30 @@ export async function openStreamable ({ url }: Place, receive: Receive): Promise
   return { send, close }
 
   function send (parcel: Parcel): { drop: () => void } {
-    const headers = { accept: 'application/json, text/event-stream', ...headersOf(parcel), ...(parcel.revision.modern ? {} : session) }
+    const headers = {
+      accept: 'application/json, text/event-stream',
+      ...headersOf(parcel),
+      ...(parcel.revision.modern ? {} : session)
+    }
     const sent = exchange(agent, endpoint, { method: 'POST', headers, body: parcel.text }, reply => {
       const id = reply.headers['mcp-session-id']
       if (id !== undefined) session = { 'mcp-session-id': String(id) }
       if (parcel.method === 'notifications/initialized') listen()
       read(reply)
     })
-    if (parcel.method?.startsWith('notifications/') === true) taken.push(new Promise(resolve => sent.on('response', resolve).on('close', resolve)))
+    if (parcel.method?.startsWith('notifications/') === true) {
+      taken.push(new Promise(resolve => sent.on('response', resolve).on('close', resolve)))
+    }
     return { drop: () => { sent.destroy() } }
   }
 
   function listen (): void {
-    standalone = exchange(agent, endpoint, { method: 'GET', headers: { accept: 'text/event-stream', ...session } }, read)
+    standalone = exchange(
+      agent,
+      endpoint,
+      { method: 'GET', headers: { accept: 'text/event-stream', ...session } },
+      read
+    )
   }
 
   function read (reply: IncomingMessage): void {

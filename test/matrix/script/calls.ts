@@ -12,7 +12,12 @@ export const calls: Record<string, Chapter> = {
       client.notifications.empty()
       const reply = await client.call('slow', { steps: 3, delay: 1 }, { _meta: { progressToken } })
       t.equal(textOf(reply), '3 steps')
-      const steps = [1, 2, 3].map(step => ({ progressToken, progress: step, total: 3, ...(revision.audio ? { message: `step ${step}` } : {}) }))
+      const steps = [1, 2, 3].map(step => ({
+        progressToken,
+        progress: step,
+        total: 3,
+        ...(revision.audio ? { message: `step ${step}` } : {})
+      }))
       t.strictSame(notificationsOf(client, PROGRESS), transport.streams ? steps : [])
     }
   },
@@ -44,8 +49,14 @@ export const calls: Record<string, Chapter> = {
   'logs from the level the client asked for': async (t, { client, revision, transport }) => {
     const logsOf = async (level: string, floor: string | undefined) => {
       client.notifications.empty()
-      if (floor !== undefined && !revision.modern) t.strictSame((await client.request('logging/setLevel', { level: floor })).result, {})
-      await client.call('say', { level, text: 'well' }, floor !== undefined && revision.modern ? { _meta: { [meta.logLevel]: floor } } : {})
+      if (floor !== undefined && !revision.modern) {
+        t.strictSame((await client.request('logging/setLevel', { level: floor })).result, {})
+      }
+      await client.call(
+        'say',
+        { level, text: 'well' },
+        floor !== undefined && revision.modern ? { _meta: { [meta.logLevel]: floor } } : {}
+      )
       return notificationsOf(client, LOG)
     }
     const expected = (level: string) => transport.streams ? [{ level, logger: 'say', data: 'well' }] : []

@@ -7,11 +7,17 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 const UPDATED = 'notifications/resources/updated'
 const KINDS = ['tool', 'prompt', 'resource'] as const
 
-/** Changes are notified to every client with a stream: unasked before the stateless revision, and to listeners in it. */
+/**
+ * Changes are notified to every client with a stream: unasked before the stateless revision, and to listeners in it.
+ */
 export const changes: Record<string, Chapter> = {
   'announces what is added and removed': async (t, { client, revision, transport }) => {
     if (!transport.streams) return
-    const listener = await listen(client, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true })
+    const listener = await listen(client, {
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourcesListChanged: true
+    })
     for (const kind of KINDS) {
       const name = unique(kind)
       for (const change of ['add', 'remove']) {
@@ -26,7 +32,9 @@ export const changes: Record<string, Chapter> = {
   'notifies subscribers of a changed resource until they unsubscribe': async (t, cell) => {
     if (!cell.transport.streams || cell.revision.modern) return
     const { client } = cell
-    for (const uri of ['test://text', 'test://bytes', 'test://item/5']) t.strictSame((await client.request('resources/subscribe', { uri })).result, {})
+    for (const uri of ['test://text', 'test://bytes', 'test://item/5']) {
+      t.strictSame((await client.request('resources/subscribe', { uri })).result, {})
+    }
     await client.call('touch', { uri: 'test://item/5' })
     t.strictSame(await client.notified(UPDATED), { uri: 'test://item/5' })
     t.strictSame((await client.request('resources/unsubscribe', { uri: 'test://text' })).result, {})
@@ -53,7 +61,10 @@ export const changes: Record<string, Chapter> = {
   'notifies a listener no more after it stopped, and another one of everything': async (t, cell) => {
     if (!cell.transport.streams || !cell.revision.modern) return
     const { client } = cell
-    const [one, two] = [await listen(client, { resourceSubscriptions: ['test://text'] }), await listen(client, { resourceSubscriptions: ['test://text', 'test://bytes'] })]
+    const [one, two] = [
+      await listen(client, { resourceSubscriptions: ['test://text'] }),
+      await listen(client, { resourceSubscriptions: ['test://text', 'test://bytes'] })
+    ]
     one?.cancel()
     await untilOne(cell, 'test://text')
     client.notifications.empty()
@@ -67,7 +78,10 @@ export const changes: Record<string, Chapter> = {
 
   'has no listeners where nothing can be pushed': async (t, { client, revision, transport }) => {
     if (transport.streams || !revision.modern) return
-    t.equal((await client.request('subscriptions/listen', { notifications: { toolsListChanged: true } })).error?.code, -32600)
+    t.equal(
+      (await client.request('subscriptions/listen', { notifications: { toolsListChanged: true } })).error?.code,
+      -32600
+    )
   }
 }
 

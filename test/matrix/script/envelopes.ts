@@ -6,8 +6,12 @@ import type { Reply } from '../../support/specification/message.js'
 export const envelopes: Record<string, Chapter> = {
   'keeps 1, "1", 0 and "" apart': async (t, { client }) => {
     const room = unique('room')
-    const started = ([1, '1', 0, ''] as const).map(id => client.start('tools/call', { name: 'meet', arguments: { room, size: 4, canary: `${typeof id} ${id}` } }, { id }))
-    for (const { id, reply } of started) t.match(await inTime(reply, 'the answer'), { id, result: { content: [{ text: `${typeof id} ${id}` }] } })
+    const started = ([1, '1', 0, ''] as const).map(id =>
+      client.start('tools/call', { name: 'meet', arguments: { room, size: 4, canary: `${typeof id} ${id}` } }, { id })
+    )
+    for (const { id, reply } of started) {
+      t.match(await inTime(reply, 'the answer'), { id, result: { content: [{ text: `${typeof id} ${id}` }] } })
+    }
   },
 
   'answers a batch in its order, or refuses it where there are none': async (t, { client, revision }) => {
@@ -19,7 +23,11 @@ export const envelopes: Record<string, Chapter> = {
       { id: odd, method: 'no/such/method', params: {} }
     ])
     if (!revision.batches) return refused(t, replies)
-    t.match(replies, [{ id: slow, result: {} }, { id: quick, result: { content: [{ text: 'quick' }] } }, { id: odd, error: { code: -32601 } }])
+    t.match(replies, [
+      { id: slow, result: {} },
+      { id: quick, result: { content: [{ text: 'quick' }] } },
+      { id: odd, error: { code: -32601 } }
+    ])
     t.equal(replies.length, 3)
   },
 
@@ -39,7 +47,12 @@ export const envelopes: Record<string, Chapter> = {
 
   'refuses what it cannot read with a reason, and reads on': async (t, { client, revision, transport }) => {
     const named = !revision.modern || !transport.remembers
-    for (const [text, code] of [['{', -32700], ['7', -32600], ['{"jsonrpc":"1.0"}', -32600], ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600]] as const) {
+    for (const [text, code] of [
+      ['{', -32700],
+      ['7', -32600],
+      ['{"jsonrpc":"1.0"}', -32600],
+      ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600]
+    ] as const) {
       client.sendText(text)
       const [reply] = await client.others()
       t.equal(reply?.error?.code, code, text)

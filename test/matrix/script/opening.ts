@@ -2,12 +2,21 @@ import { meta, type Json } from '../../support/specification/message.js'
 import { modern, newestLegacy, revisions } from '../../support/specification/revisions.js'
 import type { Chapter } from '../cell.js'
 
-const CAPABILITIES = { tools: { listChanged: true }, prompts: { listChanged: true }, resources: { subscribe: true, listChanged: true }, logging: {} }
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  logging: {}
+}
 
 /** The handshake, or `server/discover` where there is no handshake. */
 export const opening: Record<string, Chapter> = {
   'has its version and its capabilities': async (t, { client: { opening: { result = {} } }, revision }) => {
-    const capabilities = { ...CAPABILITIES, ...(revision.audio ? { completions: {} } : {}), [revision.modern ? 'extensions' : 'experimental']: { 'patchbay/watch': {} } }
+    const capabilities = {
+      ...CAPABILITIES,
+      ...(revision.audio ? { completions: {} } : {}),
+      [revision.modern ? 'extensions' : 'experimental']: { 'patchbay/watch': {} }
+    }
     t.strictSame(result.capabilities, capabilities)
     if (revision.modern) t.strictSame(result.supportedVersions, revisions.map(({ version }) => version).reverse())
     else t.match(result, { protocolVersion: revision.version, serverInfo: { name: 'mcp-patchbay', version: String } })
@@ -28,7 +37,9 @@ export const opening: Record<string, Chapter> = {
   },
 
   'knows the methods of its own era only': async (t, { client, revision, transport }) => {
-    const foreign = revision.modern ? ['initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'] : ['server/discover', 'subscriptions/listen']
+    const foreign = revision.modern
+      ? ['initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']
+      : ['server/discover', 'subscriptions/listen']
     for (const method of [...foreign, 'no/such/method']) {
       const { error, status } = await client.request(method, { uri: 'test://text', level: 'info', notifications: {} })
       t.equal(error?.code, -32601, method)
@@ -39,11 +50,18 @@ export const opening: Record<string, Chapter> = {
   'offers what it has to a client of an unknown version': async (t, { client, connect, revision, transport }) => {
     if (revision.modern) {
       const { error, status } = await client.request('tools/list', {}, { as: { ...modern, version: '2099-01-01' } })
-      t.match(error, { code: -32022, data: { requested: '2099-01-01', supported: revisions.map(({ version }) => version).reverse() } })
+      t.match(error, {
+        code: -32022,
+        data: { requested: '2099-01-01', supported: revisions.map(({ version }) => version).reverse() }
+      })
       if (transport.http) t.equal(status, 400)
     } else if (!transport.costly) {
       const other = await connect(t, { handshake: false })
-      const { result } = await other.request('initialize', { protocolVersion: '1999-01-01', capabilities: {} }, { as: newestLegacy })
+      const { result } = await other.request(
+        'initialize',
+        { protocolVersion: '1999-01-01', capabilities: {} },
+        { as: newestLegacy }
+      )
       t.equal(result?.protocolVersion, newestLegacy.version)
     }
   },
@@ -59,7 +77,11 @@ export const opening: Record<string, Chapter> = {
   },
 
   'serves requests that describe themselves on the same connection': async (t, { client, revision }) => {
-    const { result } = await client.request('tools/call', { name: 'echo', arguments: { text: 'from the other era' } }, { as: modern })
+    const { result } = await client.request(
+      'tools/call',
+      { name: 'echo', arguments: { text: 'from the other era' } },
+      { as: modern }
+    )
     t.match(result, { resultType: 'complete', structuredContent: { text: 'from the other era' } })
     const after = await client.request('tools/list')
     t.equal('resultType' in (after.result ?? {}), revision.modern, 'and goes on in its own')

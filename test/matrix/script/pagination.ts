@@ -3,7 +3,12 @@ import type { Json } from '../../support/specification/message.js'
 import type { Chapter } from '../cell.js'
 
 const PAGE_SIZE = 2
-const LISTS = { 'tools/list': 'tools', 'prompts/list': 'prompts', 'resources/list': 'resources', 'resources/templates/list': 'resourceTemplates' }
+const LISTS = {
+  'tools/list': 'tools',
+  'prompts/list': 'prompts',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates'
+}
 
 /** Everything in a list, page by page. */
 export async function listAll (client: Client, method: string, member: string): Promise<Json[]> {
@@ -29,7 +34,9 @@ export const pagination: Record<string, Chapter> = {
     const { result } = await client.request('tools/list', {})
     for (const method of Object.keys(LISTS)) {
       t.equal((await client.request(method, { cursor: 'nonsense' })).error?.code, -32602, method)
-      if (method !== 'tools/list') t.equal((await client.request(method, { cursor: result?.nextCursor })).error?.code, -32602, method)
+      if (method !== 'tools/list') {
+        t.equal((await client.request(method, { cursor: result?.nextCursor })).error?.code, -32602, method)
+      }
     }
     t.equal((await client.request('tools/list', { cursor: 7 })).error?.code, -32602)
   }

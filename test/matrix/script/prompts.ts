@@ -6,12 +6,21 @@ import { listAll } from './pagination.js'
 export const prompts: Record<string, Chapter> = {
   'writes a prompt with its arguments': async (t, { client }) => {
     const { result } = await client.request('prompts/get', { name: 'introduce', arguments: { who: 'Ada' } })
-    t.match(result, { description: 'Introduces somebody', messages: [{ role: 'user', content: { type: 'text', text: 'Introduce Ada.' } }] })
+    t.match(result, {
+      description: 'Introduces somebody',
+      messages: [{ role: 'user', content: { type: 'text', text: 'Introduce Ada.' } }]
+    })
   },
 
   'lists of a prompt only what the revision knows': async (t, { client, revision }) => {
     const prompt = (await listAll(client, 'prompts/list', 'prompts')).find(({ name }) => name === 'decorated') ?? {}
-    t.strictSame(Object.keys(prompt).sort(), [...(revision.titles ? ['_meta'] : []), 'arguments', ...(revision.icons ? ['icons'] : []), 'name', ...(revision.titles ? ['title'] : [])])
+    t.strictSame(Object.keys(prompt).sort(), [
+      ...(revision.titles ? ['_meta'] : []),
+      'arguments',
+      ...(revision.icons ? ['icons'] : []),
+      'name',
+      ...(revision.titles ? ['title'] : [])
+    ])
     const [argument = {}] = prompt.arguments as Json[]
     t.equal('title' in argument, revision.titles)
   },
@@ -19,7 +28,10 @@ export const prompts: Record<string, Chapter> = {
   'shows in a prompt only blocks the revision knows': async (t, { client, revision }) => {
     const { result = {} } = await client.request('prompts/get', { name: 'decorated' })
     const blocks = (result.messages as Array<{ content: Json }>).map(({ content }) => content)
-    t.strictSame(blocks.map(({ type }) => type), ['text', revision.audio ? 'audio' : 'resource', 'resource', revision.titles ? 'resource_link' : 'text'])
+    t.strictSame(
+      blocks.map(({ type }) => type),
+      ['text', revision.audio ? 'audio' : 'resource', 'resource', revision.titles ? 'resource_link' : 'text']
+    )
     t.equal(JSON.stringify(blocks).includes('example.com/hidden'), revision.titles)
   },
 

@@ -12,7 +12,12 @@ export const questions: Record<string, Chapter> = {
     const reply = await client.call('ask_name')
     if (!canAsk(cell) || !revision.elicitation) return refused(t, cell, reply)
     t.equal(textOf(reply), 'Hello, Ada!')
-    t.match(client.asked.slice(asked), [{ method: 'elicitation/create', params: { message: 'What is your name?', requestedSchema: { properties: { name: { type: 'string' } } } } }])
+    t.match(client.asked.slice(asked), [
+      {
+        method: 'elicitation/create',
+        params: { message: 'What is your name?', requestedSchema: { properties: { name: { type: 'string' } } } }
+      }
+    ])
     t.equal(client.asked.at(-1)?.params?.mode, revision.icons ? 'form' : undefined)
   },
 
@@ -26,7 +31,9 @@ export const questions: Record<string, Chapter> = {
 
   'does not take an answer that is no answer to the question': async (t, cell) => {
     if (!canAsk(cell) || !cell.revision.elicitation || cell.transport.costly) return
-    const odd = await cell.connect(t, { answers: { 'elicitation/create': () => ({ action: 'accept', content: { name: 3 } }) } })
+    const odd = await cell.connect(t, {
+      answers: { 'elicitation/create': () => ({ action: 'accept', content: { name: 3 } }) }
+    })
     t.equal((await odd.call('ask_name')).error?.code, -32602)
   },
 
@@ -34,7 +41,10 @@ export const questions: Record<string, Chapter> = {
     const reply = await cell.client.call('ask_model')
     if (!canAsk(cell)) return refused(t, cell, reply)
     t.equal(textOf(reply), 'Paris')
-    t.match(cell.client.asked.at(-1), { method: 'sampling/createMessage', params: { maxTokens: 10, messages: [{ role: 'user' }] } })
+    t.match(cell.client.asked.at(-1), {
+      method: 'sampling/createMessage',
+      params: { maxTokens: 10, messages: [{ role: 'user' }] }
+    })
   },
 
   'asks for the folders of the client': async (t, cell) => {
@@ -69,13 +79,24 @@ export const questions: Record<string, Chapter> = {
     if (!revision.modern) return
     const params = { name: 'ask_name', arguments: {} }
     const first = await inTime(client.start('tools/call', params).reply, 'the question')
-    t.match(first.result, { resultType: 'input_required', requestState: String, inputRequests: { user_name: { method: 'elicitation/create' } } })
+    t.match(first.result, {
+      resultType: 'input_required',
+      requestState: String,
+      inputRequests: { user_name: { method: 'elicitation/create' } }
+    })
     const inputResponses = { user_name: { action: 'accept', content: { name: 'Alan' } } }
     const { requestState } = first.result ?? {}
     t.equal(textOf(await client.request('tools/call', { ...params, inputResponses, requestState })), 'Hello, Alan!')
     t.equal(textOf(await client.request('tools/call', { ...params, inputResponses })), 'Hello, Alan!')
-    t.equal((await client.request('tools/call', { ...params, inputResponses, requestState: `${String(requestState)}x` })).error?.code, -32602)
-    t.equal((await client.request('tools/call', { name: 'ask_roots', inputResponses, requestState })).error?.code, -32602)
+    t.equal(
+      (await client.request('tools/call', { ...params, inputResponses, requestState: `${String(requestState)}x` }))
+        .error?.code,
+      -32602
+    )
+    t.equal(
+      (await client.request('tools/call', { name: 'ask_roots', inputResponses, requestState })).error?.code,
+      -32602
+    )
   },
 
   'does not ask a client that cannot answer': async (t, { connect, revision, transport }) => {
@@ -92,7 +113,11 @@ export const questions: Record<string, Chapter> = {
   },
 
   'shows an author beforehand what can be asked': async (t, cell) => {
-    const methods = [...(cell.revision.elicitation ? ['elicitation/create'] : []), 'sampling/createMessage', 'roots/list']
+    const methods = [
+      ...(cell.revision.elicitation ? ['elicitation/create'] : []),
+      'sampling/createMessage',
+      'roots/list'
+    ]
     t.equal(textOf(await cell.client.call('can_ask')), canAsk(cell) ? methods.join(' ') : '')
   }
 }

@@ -7,13 +7,20 @@ export const resources: Record<string, Chapter> = {
   'reads text, bytes and what a template stands for': async (t, { client }) => {
     const read = async (uri: string) => (await client.request('resources/read', { uri })).result?.contents
     t.strictSame(await read('test://text'), [{ uri: 'test://text', mimeType: 'text/plain', text: 'hello' }])
-    t.strictSame(await read('test://bytes'), [{ uri: 'test://bytes', mimeType: 'application/octet-stream', blob: 'AQID' }])
-    t.strictSame(await read('test://item/7'), [{ uri: 'test://item/7', mimeType: 'application/json', text: '{"id":"7"}' }])
+    t.strictSame(await read('test://bytes'), [
+      { uri: 'test://bytes', mimeType: 'application/octet-stream', blob: 'AQID' }
+    ])
+    t.strictSame(await read('test://item/7'), [
+      { uri: 'test://item/7', mimeType: 'application/json', text: '{"id":"7"}' }
+    ])
   },
 
   'refuses a resource that does not exist with the code of the revision': async (t, { client, revision }) => {
     for (const uri of ['test://item/missing', 'nothing://here']) {
-      t.match((await client.request('resources/read', { uri })).error, { code: revision.unknownResource, data: { uri } })
+      t.match((await client.request('resources/read', { uri })).error, {
+        code: revision.unknownResource,
+        data: { uri }
+      })
     }
     t.equal((await client.request('resources/read', {})).error?.code, -32602)
   },
@@ -25,8 +32,16 @@ export const resources: Record<string, Chapter> = {
   },
 
   'lists of resources and templates only what the revision knows': async (t, { client, revision }) => {
-    const keys = ['name', 'annotations', ...(revision.titles ? ['_meta', 'title'] : []), ...(revision.icons ? ['icons'] : [])]
-    for (const [method, member, address] of [['resources/list', 'resources', 'uri'], ['resources/templates/list', 'resourceTemplates', 'uriTemplate']] as const) {
+    const keys = [
+      'name',
+      'annotations',
+      ...(revision.titles ? ['_meta', 'title'] : []),
+      ...(revision.icons ? ['icons'] : [])
+    ]
+    for (const [method, member, address] of [
+      ['resources/list', 'resources', 'uri'],
+      ['resources/templates/list', 'resourceTemplates', 'uriTemplate']
+    ] as const) {
       const found: Json = (await listAll(client, method, member)).find(({ name }) => name === 'decorated') ?? {}
       t.strictSame(Object.keys(found).sort(), [...keys, address].sort(), method)
       t.equal('lastModified' in (found.annotations as Json), revision.titles, `lastModified in ${method}`)

@@ -29,7 +29,13 @@ export const tools: Record<string, Chapter> = {
   'shows a block that the revision does not know as one that it knows': async (t, { client, revision }) => {
     const { result = {} } = await client.call('every_block')
     const types = (result.content as Block[]).map(({ type }) => type)
-    t.strictSame(types, ['text', 'image', revision.audio ? 'audio' : 'resource', 'resource', revision.titles ? 'resource_link' : 'text'])
+    t.strictSame(types, [
+      'text',
+      'image',
+      revision.audio ? 'audio' : 'resource',
+      'resource',
+      revision.titles ? 'resource_link' : 'text'
+    ])
     const shown = JSON.stringify(result)
     t.match(shown, 'test://text', 'a link is still there to be read')
     t.match(shown, 'AAAA', 'and so is sound')
@@ -41,14 +47,20 @@ export const tools: Record<string, Chapter> = {
     const shown = JSON.stringify(result.content)
     const [text] = result.content as Block[]
     t.match(text?.annotations, { audience: ['user'], priority: 0.5 })
-    for (const later of ['"lastModified"', 'example.com/hidden', '"title"']) t.equal(shown.includes(later), revision.titles, later)
+    for (const later of ['"lastModified"', 'example.com/hidden', '"title"']) {
+      t.equal(shown.includes(later), revision.titles, later)
+    }
   },
 
-  'refuses arguments the schema does not allow, in the way the revision has for it': async (t, { client, revision }) => {
+  'refuses arguments the schema does not allow, in the way the revision has for it': async (
+    t,
+    { client, revision }
+  ) => {
     for (const args of [{ text: 3 }, {}, { text: 'a', more: 1 }]) {
       const reply = await client.call('echo', args as Json)
-      if (revision.errorsAsResults) t.match(reply.result, { isError: true, content: [{ type: 'text', text: /text|more/ }] })
-      else t.match(reply.error, { code: -32602, message: /text|more/ })
+      if (revision.errorsAsResults) {
+        t.match(reply.result, { isError: true, content: [{ type: 'text', text: /text|more/ }] })
+      } else t.match(reply.error, { code: -32602, message: /text|more/ })
     }
   },
 
@@ -56,8 +68,9 @@ export const tools: Record<string, Chapter> = {
     const reply = await client.call('refuse')
     t.match(reply.result, { isError: true, content: [{ type: 'text', text: 'not today' }] })
     const coded = await client.call('unavailable')
-    if (revision.errorsAsResults) t.match(coded.result, { isError: true, content: [{ type: 'text', text: /nothing there/ }] })
-    else t.match(coded.error, { code: -32001, message: /nothing there/ })
+    if (revision.errorsAsResults) {
+      t.match(coded.result, { isError: true, content: [{ type: 'text', text: /nothing there/ }] })
+    } else t.match(coded.error, { code: -32001, message: /nothing there/ })
     if (transport.http) t.strictSame([reply.status, coded.status], [200, 200])
   },
 

@@ -44,13 +44,20 @@ t.test('who may use the clipboard', async t => {
       t.strictSame(served(gateway), [])
       t.match(reasons(gateway), [/Other machines.*\{"remote":true\}.*127\.0\.0\.1/, /Other machines/])
       const { request } = await createClient(gateway)
-      await t.rejects(request('tools/call', { name: 'get_clipboard' }), { code: -32602, message: /Unknown tool: get_clipboard/ })
+      await t.rejects(request('tools/call', { name: 'get_clipboard' }), {
+        code: -32602,
+        message: /Unknown tool: get_clipboard/
+      })
     })
   }
 
   t.test('the address on which the application listens decides, whatever the options are', async t => {
     const path = join(await folder(t, {}), 'socket')
-    for (const place of [{ host: '127.0.0.1', port: 0 }, { host: 'localhost', port: 0 }, ...(process.platform === 'win32' ? [] : [{ path }])]) {
+    for (const place of [
+      { host: '127.0.0.1', port: 0 },
+      { host: 'localhost', port: 0 },
+      ...(process.platform === 'win32' ? [] : [{ path }])
+    ]) {
       const gateway = await app(t)
       await gateway.listen(place)
       t.strictSame(served(gateway), NAMES, JSON.stringify(place))
@@ -74,10 +81,14 @@ t.test('who may use the clipboard', async t => {
   })
 })
 
-t.test('without a display the tools are there, and it is known that they do not work', { skip: process.platform !== 'linux' && 'a display is what Linux needs' }, async t => {
-  t.teardown(environment({}))
-  const gateway = await app(t)
-  t.strictSame(served(gateway), NAMES)
-  t.match(reasons(gateway), [/^No display environment available\. .*Xvfb/, /^No display/])
-  t.equal(gateway.mcp.clipboard.obstacle(), reasons(gateway)[0])
-})
+t.test(
+  'without a display the tools are there, and it is known that they do not work',
+  { skip: process.platform !== 'linux' && 'a display is what Linux needs' },
+  async t => {
+    t.teardown(environment({}))
+    const gateway = await app(t)
+    t.strictSame(served(gateway), NAMES)
+    t.match(reasons(gateway), [/^No display environment available\. .*Xvfb/, /^No display/])
+    t.equal(gateway.mcp.clipboard.obstacle(), reasons(gateway)[0])
+  }
+)

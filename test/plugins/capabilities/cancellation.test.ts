@@ -18,11 +18,16 @@ async function waiting (t: Test) {
     }
   })
   const app = await gateway(t, { http: false, plugins: [async ({ mcp: { tools } }) => { tools.add(wait) }] })
-  const aborted = async (): Promise<unknown> => (await within(60_000, async signal => await once(calls, 'aborted', { signal })))[0]
+  const aborted = async (): Promise<unknown> =>
+    (await within(60_000, async signal => await once(calls, 'aborted', { signal })))[0]
   return { app, aborted }
 }
 
-const cancel = (requestId: unknown, reason?: string) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, ...(reason === undefined ? {} : { reason }) } })
+const cancel = (requestId: unknown, reason?: string) => ({
+  jsonrpc: '2.0',
+  method: 'notifications/cancelled',
+  params: { requestId, ...(reason === undefined ? {} : { reason }) }
+})
 
 t.test('a call that is cancelled is aborted with the reason given, and never answered', async t => {
   const { app, aborted } = await waiting(t)

@@ -44,7 +44,11 @@ t.test('a page ends where its entries take 4 MiB, one entry always fits, and eac
 t.test('the entries that callers of few scopes see are encoded once, not for each request', async t => {
   const app = await gateway(t, NONE)
   for (let index = 0; index < 300; index++) app.mcp.tools.add(described(`tool_${index}`, 100))
-  const clients = await Promise.all(['ada', 'bob'].map(async principal => await createClient(app, { identity: { principal, scopes: new Set(['mcp']) } })))
+  const clients = await Promise.all(
+    ['ada', 'bob'].map(
+      async principal => await createClient(app, { identity: { principal, scopes: new Set(['mcp']) } })
+    )
+  )
   const { stringify } = JSON
   let written = 0
   t.intercept(JSON, 'stringify', {

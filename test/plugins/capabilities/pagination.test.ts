@@ -5,12 +5,26 @@ import { gateway } from '../../support/gateway.js'
 const NAMES = Array.from({ length: 25 }, (_, index) => `tool_${String(index).padStart(2, '0')}`)
 
 async function paged (t: Test, pageSize = 10) {
-  const app = await gateway(t, { tools: false, pageSize, plugins: [async ({ mcp: { tools } }) => { for (const name of NAMES) tools.add(tool({ name, description: 'd', run: () => name })) }] })
+  const app = await gateway(t, {
+    tools: false,
+    pageSize,
+    plugins: [
+      async ({ mcp: { tools } }) => {
+        for (const name of NAMES) tools.add(tool({ name, description: 'd', run: () => name }))
+      }
+    ]
+  })
   return { app, client: await createClient(app) }
 }
 
-async function page ({ request }: Client, cursor?: string): Promise<{ names: string[], nextCursor: string | undefined }> {
-  const { tools, nextCursor } = await request('tools/list', cursor === undefined ? {} : { cursor }) as { tools: Array<{ name: string }>, nextCursor?: string }
+async function page (
+  { request }: Client,
+  cursor?: string
+): Promise<{ names: string[], nextCursor: string | undefined }> {
+  const { tools, nextCursor } = (await request('tools/list', cursor === undefined ? {} : { cursor })) as {
+    tools: Array<{ name: string }>
+    nextCursor?: string
+  }
   return { names: tools.map(({ name }) => name), nextCursor }
 }
 
@@ -58,15 +72,25 @@ t.test('a cursor reveals no names and can be used again', async t => {
 t.test('a cursor that was changed, made up, or given for another list is refused', async t => {
   const { client } = await paged(t)
   const { nextCursor = '' } = await page(client)
-  for (const cursor of ['', 'x', nextCursor.slice(1), `${nextCursor}A`, nextCursor.toLowerCase()]) await t.rejects(page(client, cursor), { code: -32602, message: /cursor/ })
+  for (const cursor of ['', 'x', nextCursor.slice(1), `${nextCursor}A`, nextCursor.toLowerCase()]) {
+    await t.rejects(page(client, cursor), { code: -32602, message: /cursor/ })
+  }
   await t.rejects(client.request('prompts/list', { cursor: nextCursor }), { code: -32602, message: /cursor/ })
   await t.rejects(client.request('tools/list', { cursor: 7 }), { code: -32602, message: /cursor/ })
 })
 
 t.test('a cursor is understood by every instance that shares the secret, and by no other', async t => {
   const secret = 'shared between instances'
-  const plugins = [async ({ mcp: { tools } }: { mcp: { tools: { add: (item: ReturnType<typeof tool>) => void } } }) => { for (const name of NAMES) tools.add(tool({ name, description: 'd', run: () => name })) }]
-  const [one, two, three] = await Promise.all([secret, secret, 'another secret, much longer'].map(async secret => await createClient(await gateway(t, { tools: false, pageSize: 10, plugins, secret }))))
+  const plugins = [
+    async ({ mcp: { tools } }: { mcp: { tools: { add: (item: ReturnType<typeof tool>) => void } } }) => {
+      for (const name of NAMES) tools.add(tool({ name, description: 'd', run: () => name }))
+    }
+  ]
+  const [one, two, three] = await Promise.all(
+    [secret, secret, 'another secret, much longer'].map(
+      async secret => await createClient(await gateway(t, { tools: false, pageSize: 10, plugins, secret }))
+    )
+  )
   const { nextCursor } = await page(one as Client)
   t.strictSame((await page(two as Client, nextCursor)).names, NAMES.slice(10, 20))
   await t.rejects(page(three as Client, nextCursor), { code: -32602 })
@@ -74,10 +98,15 @@ t.test('a cursor is understood by every instance that shares the secret, and by 
 
 t.test('each list has its pages in the form of each revision', async t => {
   const { app } = await paged(t)
-  for (const [protocolVersion, keys] of [['2024-11-05', ['nextCursor', 'tools']], ['2025-11-25', ['nextCursor', 'tools']]] as const) {
+  for (const [protocolVersion, keys] of [
+    ['2024-11-05', ['nextCursor', 'tools']],
+    ['2025-11-25', ['nextCursor', 'tools']]
+  ] as const) {
     const { request } = await createClient(app, { protocolVersion })
     t.strictSame(Object.keys(await request('tools/list')).sort(), keys)
   }
   const { request } = await createClient(app)
-  for (const method of ['resources/list', 'resources/templates/list', 'prompts/list']) t.notOk('nextCursor' in await request(method), method)
+  for (const method of ['resources/list', 'resources/templates/list', 'prompts/list']) {
+    t.notOk('nextCursor' in (await request(method)), method)
+  }
 })

@@ -13,7 +13,14 @@ t.test('the subscriptions of a client have at most maxSubscriptionText character
   t.match(await send('resources/subscribe', { uri: uri('a', 60) }), { result: {} }, 'the same counts once')
   const refused = { error: { code: -32602, message: /at most 100 characters together \(limit maxSubscriptionText\)/ } }
   t.match(await send('resources/subscribe', { uri: uri('b', 60) }), refused)
-  t.match(await send('subscriptions/listen', { _meta: modernMeta(), notifications: { resourceSubscriptions: [uri('b', 60)] } }), refused, 'in either era')
+  t.match(
+    await send('subscriptions/listen', {
+      _meta: modernMeta(),
+      notifications: { resourceSubscriptions: [uri('b', 60)] }
+    }),
+    refused,
+    'in either era'
+  )
   t.match(await send('resources/unsubscribe', { uri: uri('a', 60) }), { result: {} })
   t.match(await send('resources/subscribe', { uri: uri('b', 60) }), { result: {} }, 'and there is room again')
 })

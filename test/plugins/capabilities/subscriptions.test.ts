@@ -17,11 +17,18 @@ async function listening (t: Test, notifications: object) {
 }
 
 t.test('a subscription is first acknowledged with the notifications that it will get', async t => {
-  const { acknowledged, id } = await listening(t, { toolsListChanged: true, promptsListChanged: false, resourceSubscriptions: ['test://text'] })
+  const { acknowledged, id } = await listening(t, {
+    toolsListChanged: true,
+    promptsListChanged: false,
+    resourceSubscriptions: ['test://text']
+  })
   t.strictSame(acknowledged, {
     jsonrpc: '2.0',
     method: 'notifications/subscriptions/acknowledged',
-    params: { _meta: { [SUBSCRIPTION]: id }, notifications: { toolsListChanged: true, resourceSubscriptions: ['test://text'] } }
+    params: {
+      _meta: { [SUBSCRIPTION]: id },
+      notifications: { toolsListChanged: true, resourceSubscriptions: ['test://text'] }
+    }
   })
 })
 
@@ -30,9 +37,17 @@ t.test('a subscription gets the notifications it asked for, under its id, and no
   app.mcp.prompts.remove('introduce')
   app.mcp.resources.updated('test://bytes')
   app.mcp.resources.updated('test://text')
-  t.strictSame(await channel.next(), { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { _meta: { [SUBSCRIPTION]: id }, uri: 'test://text' } })
+  t.strictSame(await channel.next(), {
+    jsonrpc: '2.0',
+    method: 'notifications/resources/updated',
+    params: { _meta: { [SUBSCRIPTION]: id }, uri: 'test://text' }
+  })
   app.mcp.tools.add(late())
-  t.strictSame(await channel.next(), { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta: { [SUBSCRIPTION]: id } } })
+  t.strictSame(await channel.next(), {
+    jsonrpc: '2.0',
+    method: 'notifications/tools/list_changed',
+    params: { _meta: { [SUBSCRIPTION]: id } }
+  })
 })
 
 t.test('notifications of two subscriptions of one client carry different ids', async t => {
@@ -40,7 +55,9 @@ t.test('notifications of two subscriptions of one client carry different ids', a
   const other = ask('subscriptions/listen', { notifications: { toolsListChanged: true }, ...modern() })
   await channel.next()
   app.mcp.tools.add(late())
-  const received = [await channel.next(), await channel.next()].map(({ params }) => (params as { _meta: Record<string, unknown> })._meta[SUBSCRIPTION])
+  const received = [await channel.next(), await channel.next()].map(
+    ({ params }) => (params as { _meta: Record<string, unknown> })._meta[SUBSCRIPTION]
+  )
   t.strictSame(received.sort(), [id, other])
 })
 
@@ -71,7 +88,10 @@ t.test('a subscription over a channel that cannot stream is refused', async t =>
 
 t.test('a client with a handshake gets notifications without asking, from the handshake on', async t => {
   const app = await gateway(t, { http: false })
-  const [initialized, silent] = [client(app.mcp.dispatcher, { revision: revision('2024-11-05') }), client(app.mcp.dispatcher)]
+  const [initialized, silent] = [
+    client(app.mcp.dispatcher, { revision: revision('2024-11-05') }),
+    client(app.mcp.dispatcher)
+  ]
   silent.peer.revision = undefined
   app.mcp.tools.add(late())
   t.strictSame(await initialized.channel.next(), { jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
@@ -116,7 +136,11 @@ t.test('updates of a resource are sent while it has subscribers', async t => {
     t.match(await request('resources/subscribe', { uri: 'test://item/7' }), { result: {} }, 'a template will do')
     t.match(await request('resources/subscribe', { uri: 'test://item/7' }), { result: {} }, 'twice is once')
     app.mcp.resources.updated('test://item/7')
-    t.strictSame(await channel.next(), { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'test://item/7' } })
+    t.strictSame(await channel.next(), {
+      jsonrpc: '2.0',
+      method: 'notifications/resources/updated',
+      params: { uri: 'test://item/7' }
+    })
     t.match(await request('resources/unsubscribe', { uri: 'test://item/7' }), { result: {} })
     app.mcp.resources.updated('test://item/7')
   }
@@ -128,7 +152,16 @@ t.test('a client that subscribes and disconnects again and again leaves nothing 
   const { request, peer } = client(app.mcp.dispatcher)
   let closings = 0
   const { onClose } = peer
-  t.intercept(peer, 'onClose', { value: function (closing: () => void) { closings++; const off = onClose.call(peer, closing); return () => { closings--; return off() } } })
+  t.intercept(peer, 'onClose', {
+    value: function (closing: () => void) {
+      closings++
+      const off = onClose.call(peer, closing)
+      return () => {
+        closings--
+        return off()
+      }
+    }
+  })
   for (let round = 0; round < 50; round++) {
     await request('resources/subscribe', { uri: 'test://text' })
     await request('resources/unsubscribe', { uri: 'test://text' })
@@ -140,11 +173,24 @@ t.test('a client has at most so many subscriptions, and no watch begins for one 
   const app = await gateway(t, { http: false, limits: { maxSubscriptions: 3 } })
   const speaker = new Speaker(app, { version: '2026-07-28' })
   const uris = (count: number) => Array.from({ length: count }, (_, index) => `test://item/${index}`)
-  t.match(await speaker.answerTo(speaker.send('subscriptions/listen', { notifications: { resourceSubscriptions: uris(4) } })), { error: { code: -32603, data: { max: 3 } } })
+  t.match(
+    await speaker.answerTo(speaker.send('subscriptions/listen', { notifications: { resourceSubscriptions: uris(4) } })),
+    { error: { code: -32603, data: { max: 3 } } }
+  )
   const first = await speaker.listen({ resourceSubscriptions: uris(2) })
-  t.match(await speaker.answerTo(speaker.send('subscriptions/listen', { notifications: { resourceSubscriptions: uris(2) } })), { error: { code: -32603 } }, 'all of a client count')
+  t.match(
+    await speaker.answerTo(speaker.send('subscriptions/listen', { notifications: { resourceSubscriptions: uris(2) } })),
+    { error: { code: -32603 } },
+    'all of a client count'
+  )
   await speaker.listen({ toolsListChanged: true })
-  app.mcp.dispatcher.receive(app.mcp.dispatcher.decode(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: first } })), speaker.peer, { streams: true, respond: () => {}, emit: () => {}, end: () => {} })
+  app.mcp.dispatcher.receive(
+    app.mcp.dispatcher.decode(
+      JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: first } })
+    ),
+    speaker.peer,
+    { streams: true, respond: () => {}, emit: () => {}, end: () => {} }
+  )
   await until(() => speaker.peer.inbound.size === 1)
   // What it listened to is released when its handler ends, some microtasks after the cancellation.
   await new Promise(resolve => setImmediate(resolve))

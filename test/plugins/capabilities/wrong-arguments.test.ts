@@ -10,16 +10,25 @@ import type { Json } from '../../support/recorder.js'
 const order = tool({
   name: 'order',
   description: 'Orders things',
-  input: Type.Object({
-    a: Type.Number(), b: Type.Number(), size: Type.Union([Type.Literal('s'), Type.Literal('l')]), lines: Type.Array(Type.Object({ 'x/y': Type.Integer() }))
-  }, { additionalProperties: false }),
+  input: Type.Object(
+    {
+      a: Type.Number(),
+      b: Type.Number(),
+      size: Type.Union([Type.Literal('s'), Type.Literal('l')]),
+      lines: Type.Array(Type.Object({ 'x/y': Type.Integer() }))
+    },
+    { additionalProperties: false }
+  ),
   run: () => 'ordered'
 })
 
 const zodOrder = tool({
   name: 'zod_order',
   description: 'Orders things',
-  input: z.object({ mail: z.string().refine(text => text.includes('@'), 'needs an @'), list: z.array(z.string().refine(text => text !== '', 'is empty')) }),
+  input: z.object({
+    mail: z.string().refine(text => text.includes('@'), 'needs an @'),
+    list: z.array(z.string().refine(text => text !== '', 'is empty'))
+  }),
   run: () => 'ordered'
 })
 
@@ -36,24 +45,42 @@ t.test('all wrong arguments are named in the text, and with their paths in the d
   t.match(error, { code: -32602, message: /"a" is missing.*"b" is missing/s })
   t.match(error.message, /lines\.1\.x\/y must be integer/)
   t.match(error.message, /must NOT have additional properties: "extra"/)
-  const found = Object.fromEntries((error.data.errors as Array<{ path: string, message: string }>).map(({ path, message }) => [path, message]))
-  t.match(found, { '/a': 'is missing', '/b': 'is missing', '/lines/1/x~1y': 'must be integer', '': /additional properties: "extra"/ })
+  const found = Object.fromEntries(
+    (error.data.errors as Array<{ path: string, message: string }>).map(({ path, message }) => [path, message])
+  )
+  t.match(found, {
+    '/a': 'is missing',
+    '/b': 'is missing',
+    '/lines/1/x~1y': 'must be integer',
+    '': /additional properties: "extra"/
+  })
   t.equal(error.data.details, error.message.replace('Invalid params: ', ''))
 })
 
 t.test('a result that reports wrong arguments has their paths as well', async t => {
   const { result } = await (await serving(t, '2025-11-25')).tool('order', { a: 1, b: '2', size: 's', lines: [] })
-  t.match(result, { isError: true, _meta: { 'patchbay/error': { code: 'PATCHBAY_WRONG_ARGUMENTS', errors: [{ path: '/b', message: 'must be number' }] } } })
+  t.match(result, {
+    isError: true,
+    _meta: {
+      'patchbay/error': { code: 'PATCHBAY_WRONG_ARGUMENTS', errors: [{ path: '/b', message: 'must be number' }] }
+    }
+  })
 })
 
 t.test('the issues of a Zod schema are named in the same way', async t => {
   const { error } = await (await serving(t, '2025-06-18')).tool('zod_order', { mail: 'none', list: ['', 'a', ''] })
-  t.strictSame(error.data.errors, [{ path: '/mail', message: 'needs an @' }, { path: '/list/0', message: 'is empty' }, { path: '/list/2', message: 'is empty' }])
+  t.strictSame(error.data.errors, [
+    { path: '/mail', message: 'needs an @' },
+    { path: '/list/0', message: 'is empty' },
+    { path: '/list/2', message: 'is empty' }
+  ])
   t.match(error.message, /mail: needs an @; list\.0: is empty; list\.2: is empty/)
 })
 
 t.test('twenty mistakes are listed, and the rest is counted', async t => {
-  const { error } = await (await serving(t, '2025-06-18')).tool('wide', { numbers: { a: Array.from({ length: 50 }, () => 'x') } })
+  const { error } = await (
+    await serving(t, '2025-06-18')
+  ).tool('wide', { numbers: { a: Array.from({ length: 50 }, () => 'x') } })
   t.equal((error.data.errors as unknown[]).length, 20)
   t.match(error.message, /; and 30 more$/)
 })

@@ -14,7 +14,8 @@ import { until, within } from '../../support/wait.js'
 const LISTEN = call('subscriptions/listen', { notifications: { toolsListChanged: true } }, 8)('modern')
 const WAIT = callTool('wait')('modern')
 
-const modern = (body: string, path = '') => request('POST', `${path}/mcp`, [...postHead(0), ...mirroredHead(body)], body)
+const modern = (body: string, path = '') =>
+  request('POST', `${path}/mcp`, [...postHead(0), ...mirroredHead(body)], body)
 const plain = (body: string, path = '') => request('POST', `${path}/message`, postHead(0), body)
 const get = (target: string) => request('GET', target, [['Host', 'localhost'], ['Accept', 'text/event-stream']])
 
@@ -38,7 +39,16 @@ t.test('requests behind a slow reply on one connection are aborted with the conn
   const calls = counting(app)
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.teardown(() => socket.destroy())
-  socket.write(Buffer.concat([modern(WAIT), modern(LISTEN), get('/sse'), get('/mcp/sse'), plain(callTool('wait')('legacy')), modern(WAIT)]))
+  socket.write(
+    Buffer.concat([
+      modern(WAIT),
+      modern(LISTEN),
+      get('/sse'),
+      get('/mcp/sse'),
+      plain(callTool('wait')('legacy')),
+      modern(WAIT)
+    ])
+  )
   await until(() => app.mcp.dispatcher.lifecycle.peers.size === 6 && calls.started === 3)
   t.equal(app.mcp.sessions.size, 1)
   socket.destroy()
@@ -70,7 +80,12 @@ const LEAVERS: Array<[what: string, bytes: Buffer]> = [
 for (const [what, bytes] of LEAVERS) {
   t.test(`${what} whose client leaves while a hook of the host runs leaves nothing behind`, async t => {
     const hooks = new EventEmitter()
-    const app = await host(t, app => { app.addHook('preHandler', async () => { hooks.emit('entered'); await once(hooks, 'go') }) })
+    const app = await host(t, app => {
+      app.addHook('preHandler', async () => {
+        hooks.emit('entered')
+        await once(hooks, 'go')
+      })
+    })
     const calls = counting(app)
     const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
     await within(60_000, async signal => {

@@ -8,7 +8,12 @@ import { HttpSession, openSession, post, slow } from '../../support/http-session
 import type { Json } from '../../support/event-reader.js'
 
 const LONG = 600_000
-const ENDED = { error: { code: -32603, message: /^The session was ended .*before the call was answered; whether it took effect is not known$/ } }
+const ENDED = {
+  error: {
+    code: -32603,
+    message: /^The session was ended .*before the call was answered; whether it took effect is not known$/
+  }
+}
 
 /** A call that lasts for ever: silent, or with one word before it. */
 const silent = (id: number) => slow(id, 1, LONG, '')
@@ -38,7 +43,8 @@ async function pair (t: Test): Promise<[Server, Server]> {
   return [await serve(t, { data }), await serve(t, { data })]
 }
 
-const inFlight = async ({ app }: Server, { id }: HttpSession, count = 1) => await until(() => app.mcp.sessions.find(id)?.peer.inbound.size === count)
+const inFlight = async ({ app }: Server, { id }: HttpSession, count = 1) =>
+  await until(() => app.mcp.sessions.find(id)?.peer.inbound.size === count)
 
 t.test('a call in flight goes on while another server serves its session', async t => {
   const [one, two] = await pair(t)
@@ -63,7 +69,11 @@ t.test('a call with a stream is answered once, where its client resumed the stre
   one.finish()
   const rest = (await resumed.rest()).map(({ data = '' }) => data).filter(data => data !== '')
   t.match(rest.map(data => JSON.parse(data) as Json), [{ id: 7, result: {} }])
-  t.strictSame((await stream.rest()).filter(({ data = '' }) => data.includes('"id":7')), [], 'the first server leaves the answer to the second')
+  t.strictSame(
+    (await stream.rest()).filter(({ data = '' }) => data.includes('"id":7')),
+    [],
+    'the first server leaves the answer to the second'
+  )
 })
 
 t.test('calls in flight are answered with errors when the client ends its session', async t => {
@@ -74,7 +84,10 @@ t.test('calls in flight are answered with errors when the client ends its sessio
     const stream = await session.stream(spoken(9))
     await inFlight(server, session, 3)
     t.ok((await session.end()) < 300)
-    t.match(await Promise.all(answers), [{ status: 200, body: { id: 7, ...ENDED } }, { status: 200, body: { id: 8, ...ENDED } }])
+    t.match(await Promise.all(answers), [
+      { status: 200, body: { id: 7, ...ENDED } },
+      { status: 200, body: { id: 8, ...ENDED } }
+    ])
     t.match(JSON.parse((await stream.rest()).at(-1)?.data ?? ''), { id: 9, ...ENDED }, 'at the end of the stream')
     t.equal((await session.post({ id: 10, method: 'ping' })).status, 404)
   }
@@ -93,8 +106,17 @@ t.test('a call in flight is answered with an error when the session is ended at 
 t.test('every request of a batch in flight is answered when the session ends', async t => {
   const server = await serve(t)
   const session = await openSession(server.url, '2025-03-26')
-  const messages = [silent(7), { method: 'notifications/cancelled', params: { requestId: 'none' } }, silent(8), { id: 9, method: 'ping' }].map(message => ({ jsonrpc: '2.0', ...message }))
-  const answer = fetch(`${server.url}/mcp`, { method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...session.headers }, body: JSON.stringify(messages) })
+  const messages = [
+    silent(7),
+    { method: 'notifications/cancelled', params: { requestId: 'none' } },
+    silent(8),
+    { id: 9, method: 'ping' }
+  ].map(message => ({ jsonrpc: '2.0', ...message }))
+  const answer = fetch(`${server.url}/mcp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...session.headers },
+    body: JSON.stringify(messages)
+  })
   await inFlight(server, session, 2)
   await session.end()
   t.match(await (await answer).json(), [{ id: 7, ...ENDED }, { id: 8, ...ENDED }, { id: 9, result: {} }])
@@ -105,7 +127,9 @@ t.test('calls that cross each other at two servers all get an answer, and none i
   const session = await openSession(one.url)
   const statuses: number[] = []
   for (let round = 0; round < 21; round++) {
-    const answers = await Promise.all([one, two].map(async ({ url }, index) => await post(url, slow(round * 2 + index, 1, 5, ''), session.headers)))
+    const answers = await Promise.all(
+      [one, two].map(async ({ url }, index) => await post(url, slow(round * 2 + index, 1, 5, ''), session.headers))
+    )
     for (const [index, { status, body }] of answers.entries()) {
       statuses.push(status)
       t.equal(body.id, round * 2 + index)

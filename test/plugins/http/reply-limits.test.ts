@@ -9,9 +9,18 @@ import { until } from '../../support/wait.js'
 import { bestTime, timeOf } from '../../support/timing.js'
 
 const HEAD: Head = [['Host', 'localhost'], ['Content-Type', 'application/json']]
-const call = (name: string, args: object = {}) => request('POST', '/message', HEAD, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }))
+const call = (name: string, args: object = {}) =>
+  request(
+    'POST',
+    '/message',
+    HEAD,
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })
+  )
 const portOf = ({ server }: FastifyInstance): number => (server.address() as AddressInfo).port
-const connections = async ({ server }: FastifyInstance): Promise<number> => await new Promise((resolve, reject) => server.getConnections((error, count) => error === null ? resolve(count) : reject(error)))
+const connections = async ({ server }: FastifyInstance): Promise<number> =>
+  await new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
+  )
 const large = tool({ name: 'large', description: 'Says a lot', run: () => 'x'.repeat(8_000_000) })
 
 t.test('pipelined requests beyond the limit are refused, those before are answered', async t => {
@@ -22,7 +31,10 @@ t.test('pipelined requests beyond the limit are refused, those before are answer
   socket.on('data', chunk => { received += String(chunk) })
   socket.write(Buffer.concat(Array.from({ length: 6 }, () => call('slow', { steps: 1, delay: 50 }))))
   await until(() => received.split('HTTP/1.1').length === 7)
-  t.strictSame([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status), ['200', '200', '200', '429', '429', '429'])
+  t.strictSame(
+    [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status),
+    ['200', '200', '200', '429', '429', '429']
+  )
   t.match(received, /retry-after: 1/)
   socket.write(call('echo', { text: 'again' }))
   await until(() => received.includes('again'))
@@ -30,7 +42,14 @@ t.test('pipelined requests beyond the limit are refused, those before are answer
 
 t.test('a client that reads nothing of a reply is cut off, a slow one is not', async t => {
   // Long enough that the slow client reads something in time on a busy machine, too.
-  const { app } = await listening(t, { limits: { writeDeadline: 3_000 }, plugins: [async app => { app.mcp.tools.add(large) }] })
+  const { app } = await listening(t, {
+    limits: { writeDeadline: 3_000 },
+    plugins: [
+      async app => {
+        app.mcp.tools.add(large)
+      }
+    ]
+  })
   const [idle, slow] = [connect(portOf(app), '127.0.0.1'), connect(portOf(app), '127.0.0.1')]
   t.teardown(() => { idle.destroy(); slow.destroy() })
   idle.pause().write(call('large'))

@@ -59,7 +59,11 @@ t.test('the time of a session starts anew when its stream breaks off', async t =
   clock.later = 3_600_000
   stream.drop()
   await until(() => app.mcp.sessions.size < 2)
-  t.equal((await streaming.post({ id: 1, method: 'ping' })).status, 200, 'its last request was an hour ago, but it was connected until a moment ago')
+  t.equal(
+    (await streaming.post({ id: 1, method: 'ping' })).status,
+    200,
+    'its last request was an hour ago, but it was connected until a moment ago'
+  )
 })
 
 t.test('an open stream shows signs of life', async t => {
@@ -81,7 +85,9 @@ t.test('a client that does not read its stream is cut off', async t => {
   const stream = await openStream(`${url}/sse`)
   t.match(await stream.event(), { event: 'endpoint' })
   await until(() => {
-    for (const peer of app.mcp.dispatcher.lifecycle.peers) peer.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
+    for (const peer of app.mcp.dispatcher.lifecycle.peers) {
+      peer.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
+    }
     return app.mcp.dispatcher.lifecycle.peers.size === 0
   })
   stream.drop()
@@ -102,7 +108,9 @@ t.test('a client for whom a little too much waits is cut off when it takes nothi
 })
 
 t.test('while too much waits for all clients together, one that is behind is not given more time', async t => {
-  const { app, url } = await listening(t, { limits: { maxQueue: 1_000_000, maxQueued: 1_000_000, writeDeadline: 600_000 } })
+  const { app, url } = await listening(t, {
+    limits: { maxQueue: 1_000_000, maxQueued: 1_000_000, writeDeadline: 600_000 }
+  })
   const stream = await openStream(`${url}/sse`)
   t.match(await stream.event(), { event: 'endpoint' })
   const [peer] = app.mcp.dispatcher.lifecycle.peers
@@ -118,12 +126,38 @@ t.test('while too much waits for all clients together, one that is behind is not
 t.test('a slow reader gets all of a stream, however many signs of life fall into it', async t => {
   const { app, url } = await listening(t, { limits: { keepAlive: 5, maxQueue: 100_000_000 } })
   const count = 400
-  app.mcp.tools.add(tool({ name: 'flood', description: 'd', run: (_input, call) => { for (let sent = 1; sent <= count; sent++) call.progress(sent, count, 'x'.repeat(50_000)) } }))
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'flood', _meta: { ...modernMeta(), progressToken: 1 } } })
+  app.mcp.tools.add(
+    tool({
+      name: 'flood',
+      description: 'd',
+      run: (_input, call) => {
+        for (let sent = 1; sent <= count; sent++) call.progress(sent, count, 'x'.repeat(50_000))
+      }
+    })
+  )
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'flood', _meta: { ...modernMeta(), progressToken: 1 } }
+  })
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.teardown(() => socket.destroy())
-  socket.write(['POST /mcp HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', 'Accept: application/json, text/event-stream', 'MCP-Protocol-Version: 2026-07-28',
-    'Mcp-Method: tools/call', 'Mcp-Name: flood', `Content-Length: ${body.length}`, 'Connection: close', '', body].join('\r\n'))
+  socket.write(
+    [
+      'POST /mcp HTTP/1.1',
+      'Host: localhost',
+      'Content-Type: application/json',
+      'Accept: application/json, text/event-stream',
+      'MCP-Protocol-Version: 2026-07-28',
+      'Mcp-Method: tools/call',
+      'Mcp-Name: flood',
+      `Content-Length: ${body.length}`,
+      'Connection: close',
+      '',
+      body
+    ].join('\r\n')
+  )
   let text = ''
   await within(60_000, async signal => {
     await once(socket, 'readable', { signal })

@@ -9,16 +9,32 @@ import { takeTime, until } from '../../support/wait.js'
 import { dataFolder } from '../../support/environment/on-disk.js'
 import { openSession, slow } from '../../support/http-session.js'
 
-const HELLO = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } } }
+const HELLO = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } }
+}
 
 /** A host application that trusts the identity that a request names. */
 function believing (app: FastifyInstance): void {
   app.decorateRequest('identity')
-  app.addHook('onRequest', async request => { request.identity = { principal: String(request.headers['x-user']), scopes: 'all' } })
+  app.addHook('onRequest', async request => {
+    request.identity = { principal: String(request.headers['x-user']), scopes: 'all' }
+  })
 }
 
-async function serve (t: Test, port: number, options: Partial<Options>): Promise<{ app: FastifyInstance, url: string }> {
-  const app = await build({ plugins: [fixture], grace: 200, ...options, limits: { maxEventLoopDelay: 60_000, ...options.limits } })
+async function serve (
+  t: Test,
+  port: number,
+  options: Partial<Options>
+): Promise<{ app: FastifyInstance, url: string }> {
+  const app = await build({
+    plugins: [fixture],
+    grace: 200,
+    ...options,
+    limits: { maxEventLoopDelay: 60_000, ...options.limits }
+  })
   t.teardown(async () => await app.close())
   return { app, url: await app.listen({ port, host: '127.0.0.1' }) }
 }
@@ -58,11 +74,22 @@ t.test('no more sessions are brought back than there may be', async t => {
 
 t.test('a client is served although nothing can be kept any more', async t => {
   const { app, url } = await listening(t, { data: await dataFolder(t), maxData: 150_000 })
-  while (app.mcp.store.failure === undefined) await app.mcp.store.values.put('space', String(Math.random()), 'x'.repeat(3_000)).catch(() => {})
+  while (app.mcp.store.failure === undefined) {
+    await app.mcp.store.values.put('space', String(Math.random()), 'x'.repeat(3_000)).catch(() => {})
+  }
   const session = await openSession(url)
-  t.match((await session.post({ id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'hello' } } })).body, { result: { structuredContent: { text: 'hello' } } })
+  t.match(
+    (await session.post({ id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'hello' } } })).body,
+    { result: { structuredContent: { text: 'hello' } } }
+  )
   const events = await (await session.stream(slow(2, 2, 1))).rest()
-  t.match(events.map(({ data = '' }) => data).filter(data => data !== '').map(data => JSON.parse(data) as object), [{ params: { progress: 1 } }, { params: { progress: 2 } }, { id: 2, result: {} }])
+  t.match(
+    events
+      .map(({ data = '' }) => data)
+      .filter(data => data !== '')
+      .map(data => JSON.parse(data) as object),
+    [{ params: { progress: 1 } }, { params: { progress: 2 } }, { id: 2, result: {} }]
+  )
   t.equal(await session.end(), 200)
 })
 
@@ -110,15 +137,23 @@ t.test('abandoned sessions make way for new ones soon, and sessions in use are k
 
 t.test('an identified caller has its own limit of sessions', async t => {
   const app = await host(t, believing, { maxSessionsPerPrincipal: 2 })
-  const open = async (user: string) => await app.inject({ method: 'POST', url: '/ai/mcp', headers: { 'x-user': user }, payload: HELLO })
+  const open = async (user: string) =>
+    await app.inject({ method: 'POST', url: '/ai/mcp', headers: { 'x-user': user }, payload: HELLO })
   const [first] = [await open('ada'), await open('ada')]
   const refused = await open('ada')
   t.match(refused.statusCode, 429)
   t.match(refused.body, /maxSessionsPerPrincipal/)
   t.equal((await open('bob')).statusCode, 200, 'others do not notice')
   const session = { 'mcp-session-id': String(first?.headers['mcp-session-id']) }
-  t.equal((await app.inject({ method: 'DELETE', url: '/ai/mcp', headers: { 'x-user': 'bob', ...session } })).statusCode, 404, 'another\'s session is not there')
-  t.equal((await app.inject({ method: 'DELETE', url: '/ai/mcp', headers: { 'x-user': 'ada', ...session } })).statusCode, 200)
+  t.equal(
+    (await app.inject({ method: 'DELETE', url: '/ai/mcp', headers: { 'x-user': 'bob', ...session } })).statusCode,
+    404,
+    "another's session is not there"
+  )
+  t.equal(
+    (await app.inject({ method: 'DELETE', url: '/ai/mcp', headers: { 'x-user': 'ada', ...session } })).statusCode,
+    200
+  )
   t.equal((await open('ada')).statusCode, 200)
 })
 
@@ -127,9 +162,15 @@ t.test('a session that was kept is brought back by its own caller only', async t
   const apps = await Promise.all([1, 2].map(async () => await host(t, believing, { data })))
   const [first, second] = apps as [FastifyInstance, FastifyInstance]
   const opened = await first.inject({ method: 'POST', url: '/ai/mcp', headers: { 'x-user': 'ada' }, payload: HELLO })
-  const ping = async (app: FastifyInstance, user: string) => (await app.inject({
-    method: 'POST', url: '/ai/mcp', headers: { 'x-user': user, 'mcp-session-id': String(opened.headers['mcp-session-id']) }, payload: { jsonrpc: '2.0', id: 2, method: 'ping' }
-  })).statusCode
+  const ping = async (app: FastifyInstance, user: string) =>
+    (
+      await app.inject({
+        method: 'POST',
+        url: '/ai/mcp',
+        headers: { 'x-user': user, 'mcp-session-id': String(opened.headers['mcp-session-id']) },
+        payload: { jsonrpc: '2.0', id: 2, method: 'ping' }
+      })
+    ).statusCode
   t.equal(await ping(second, 'bob'), 404)
   t.equal(await ping(first, 'ada'), 200, 'and asking for it takes it from nobody')
   t.equal(await ping(second, 'ada'), 200)

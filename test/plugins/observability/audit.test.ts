@@ -16,8 +16,17 @@ type Line = Json & { msg: string, audit?: Json }
 /** A logger of the level an operator has, and what it wrote. */
 function logging (level = 'info') {
   const lines: Line[] = []
-  const out = new Writable({ write: (chunk, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as Line); done() } })
-  return { loggerInstance: pino({ level }, out), lines, audited: () => lines.flatMap(({ audit }) => audit === undefined ? [] : [audit]) }
+  const out = new Writable({
+    write: (chunk, _encoding, done) => {
+      lines.push(JSON.parse(String(chunk)) as Line)
+      done()
+    }
+  })
+  return {
+    loggerInstance: pino({ level }, out),
+    lines,
+    audited: () => lines.flatMap(({ audit }) => (audit === undefined ? [] : [audit]))
+  }
 }
 
 const UNHAPPY = [
@@ -28,14 +37,29 @@ const UNHAPPY = [
 
 async function audited (t: Test, options: Partial<Options> = {}) {
   const { loggerInstance, lines, audited } = logging()
-  const app = await gateway(t, { http: false, plugins: [async (app: FastifyInstance) => { for (const item of UNHAPPY) app.mcp.tools.add(item) }], ...options }, { loggerInstance })
+  const app = await gateway(
+    t,
+    {
+      http: false,
+      plugins: [
+        async (app: FastifyInstance) => {
+          for (const item of UNHAPPY) app.mcp.tools.add(item)
+        }
+      ],
+      ...options
+    },
+    { loggerInstance }
+  )
   // Lines wait for others, but not beyond the end.
   return { app, lines, audited: async () => { await app.close(); return audited() } }
 }
 
 t.test('each call is one line: who, with which client, what, how it went, and how long it took', async t => {
   const { app, audited: lines } = await audited(t)
-  const { request } = client(app.mcp.dispatcher, { transport: 'websocket', identity: { principal: 'ada', scopes: new Set(['mcp', 'notes']) } })
+  const { request } = client(app.mcp.dispatcher, {
+    transport: 'websocket',
+    identity: { principal: 'ada', scopes: new Set(['mcp', 'notes']) }
+  })
   await request('tools/call', { name: 'calculate', arguments: { operation: 'add', a: 1, b: 2 } })
   await request('resources/read', { uri: 'note:///77' })
   await request('prompts/get', { name: 'greeting', arguments: { name: 'Ada' } })
@@ -65,7 +89,11 @@ t.test('the outcome distinguishes failures, errors, refusals and cancellations',
     { outcome: 'error', code: -32601 },
     { tool: 'long_running_task', outcome: 'cancelled' }
   ])
-  t.match(lines.find(({ level }) => level === 50), { correlation: broken.error.data.correlation }, 'what the client was told leads to the error')
+  t.match(
+    lines.find(({ level }) => level === 50),
+    { correlation: broken.error.data.correlation },
+    'what the client was told leads to the error'
+  )
 })
 
 t.test('a name of the wrong type is refused with a message, and is a line like any other', async t => {
@@ -103,9 +131,16 @@ t.test('the line of a call for a tool or prompt that does not exist names it, cu
 t.test('a call whose state or answers are refused is a line like any other', async t => {
   const { app, audited: lines } = await audited(t)
   const { request } = client(app.mcp.dispatcher, { revision: revision('2026-07-28') })
-  t.match(await request('tools/call', { name: 'calculate', requestState: 'forged', _meta: modernMeta() }), { error: { code: -32602, message: /requestState/ } })
-  t.match(await request('tools/call', { name: 'calculate', inputResponses: 7, _meta: modernMeta() }), { error: { code: -32602 } })
-  t.match(await lines(), [{ tool: 'calculate', outcome: 'error', code: -32602 }, { tool: 'calculate', outcome: 'error', code: -32602 }])
+  t.match(await request('tools/call', { name: 'calculate', requestState: 'forged', _meta: modernMeta() }), {
+    error: { code: -32602, message: /requestState/ }
+  })
+  t.match(await request('tools/call', { name: 'calculate', inputResponses: 7, _meta: modernMeta() }), {
+    error: { code: -32602 }
+  })
+  t.match(await lines(), [
+    { tool: 'calculate', outcome: 'error', code: -32602 },
+    { tool: 'calculate', outcome: 'error', code: -32602 }
+  ])
 })
 
 t.test('the client is named as it names itself, but not at any length', async t => {
@@ -127,7 +162,12 @@ t.test('with audit: false no line is written', async t => {
 const CANARY = 'cAnArY-5c1f'
 
 t.test('neither arguments nor results of a call reach the log', async t => {
-  const secretive = tool({ name: 'secretive', description: 'Answers in secret', input: Type.Object({ of: Type.String() }), run: () => ({ secret: `${CANARY}-out` }) })
+  const secretive = tool({
+    name: 'secretive',
+    description: 'Answers in secret',
+    input: Type.Object({ of: Type.String() }),
+    run: () => ({ secret: `${CANARY}-out` })
+  })
   const { app, lines } = await audited(t, { plugins: [async app => { app.mcp.tools.add(secretive) }] })
   const { send, request, channel } = client(app.mcp.dispatcher, { identity: { principal: 'ada', scopes: 'all' } })
   await request('tools/call', { name: 'secretive', arguments: { of: CANARY }, _meta: { progressToken: CANARY } })
@@ -137,7 +177,10 @@ t.test('neither arguments nor results of a call reach the log', async t => {
   await request('resources/read', { uri: `note:///${CANARY}` })
   await request('resources/subscribe', { uri: `${CANARY}://x` })
   await request('prompts/get', { name: 'greeting', arguments: { name: CANARY } })
-  await request('completion/complete', { ref: { type: 'ref/prompt', name: CANARY }, argument: { name: CANARY, value: CANARY } })
+  await request('completion/complete', {
+    ref: { type: 'ref/prompt', name: CANARY },
+    argument: { name: CANARY, value: CANARY }
+  })
   await request('tools/list', { cursor: CANARY })
   await request(CANARY, { [CANARY]: CANARY })
   send({ jsonrpc: '2.0', id: CANARY, method: 'ping', params: {} })
@@ -152,8 +195,14 @@ t.test('neither arguments nor results of a call reach the log', async t => {
 t.test('a request that is not let in is a line, too, without its query and its headers', async t => {
   const { loggerInstance, lines, audited } = logging()
   const { app, url } = await listening(t, {}, { loggerInstance })
-  await app.inject({ url: `/health?token=${CANARY}`, headers: { origin: 'http://evil.example', authorization: `Bearer ${CANARY}`, cookie: CANARY } })
-  await once(new WebSocket(`${url.replace('http', 'ws')}/mcp?token=${CANARY}`, { headers: { origin: 'http://evil.example' } }), 'error')
+  await app.inject({
+    url: `/health?token=${CANARY}`,
+    headers: { origin: 'http://evil.example', authorization: `Bearer ${CANARY}`, cookie: CANARY }
+  })
+  await once(
+    new WebSocket(`${url.replace('http', 'ws')}/mcp?token=${CANARY}`, { headers: { origin: 'http://evil.example' } }),
+    'error'
+  )
   t.match(audited(), [
     { outcome: 'refused', status: 403, transport: 'http', method: 'GET', route: '/health', address: '127.0.0.1' },
     { outcome: 'refused', status: 403, transport: 'websocket', route: '/mcp' }
@@ -164,7 +213,9 @@ t.test('a request that is not let in is a line, too, without its query and its h
 t.test('a route has one form in the log, with and without a slash at the end of the path', async t => {
   const { loggerInstance, audited } = logging()
   const app = await gateway(t, {}, { loggerInstance })
-  for (const url of ['/mcp', '/mcp/', '/message', '/message/', '/']) await app.inject({ method: 'POST', url, headers: { origin: 'http://evil.example' } })
+  for (const url of ['/mcp', '/mcp/', '/message', '/message/', '/']) {
+    await app.inject({ method: 'POST', url, headers: { origin: 'http://evil.example' } })
+  }
   t.strictSame(audited().map(({ route }) => route), ['/mcp', '/mcp', '/message', '/message', undefined])
 })
 
@@ -174,13 +225,27 @@ t.test('in a host application the lines go to the log of the host', async t => {
   await app.inject(asJson)
   await app.inject({ ...asJson, headers: { ...asJson.headers, origin: 'http://evil.example' } })
   await app.close()
-  t.match(audited(), [{ tool: 'echo', outcome: 'ok', transport: 'http' }, { outcome: 'refused', status: 403, route: '/ai/mcp' }])
+  t.match(audited(), [
+    { tool: 'echo', outcome: 'ok', transport: 'http' },
+    { outcome: 'refused', status: 403, route: '/ai/mcp' }
+  ])
 })
 
 t.test('a successful stdio call is logged at debug, a denied call at warn, all others at info', async t => {
   for (const level of ['info', 'debug']) {
     const { loggerInstance, lines } = logging(level)
-    const app = await gateway(t, { http: false, plugins: [async (app: FastifyInstance) => { for (const item of UNHAPPY) app.mcp.tools.add(item) }] }, { loggerInstance })
+    const app = await gateway(
+      t,
+      {
+        http: false,
+        plugins: [
+          async (app: FastifyInstance) => {
+            for (const item of UNHAPPY) app.mcp.tools.add(item)
+          }
+        ]
+      },
+      { loggerInstance }
+    )
     for (const transport of ['stdio', 'http', 'websocket'] as const) {
       const { request } = client(app.mcp.dispatcher, { transport })
       await request('ping')
@@ -188,10 +253,18 @@ t.test('a successful stdio call is logged at debug, a denied call at warn, all o
       await request('tools/call', { name: 'breaks' })
     }
     await app.close()
-    const logged = lines.flatMap(({ level, audit }) => audit === undefined ? [] : [[level, audit['transport'], audit['outcome']]])
+    const logged = lines.flatMap(({ level, audit }) =>
+      audit === undefined ? [] : [[level, audit['transport'], audit['outcome']]]
+    )
     const all = [
-      [20, 'stdio', 'ok'], [30, 'stdio', 'failed'], [30, 'stdio', 'error'],
-      ...['http', 'websocket'].flatMap(transport => [[30, transport, 'ok'], [30, transport, 'failed'], [30, transport, 'error']])
+      [20, 'stdio', 'ok'],
+      [30, 'stdio', 'failed'],
+      [30, 'stdio', 'error'],
+      ...['http', 'websocket'].flatMap(transport => [
+        [30, transport, 'ok'],
+        [30, transport, 'failed'],
+        [30, transport, 'error']
+      ])
     ]
     t.strictSame(logged, level === 'debug' ? all : all.slice(1), level)
   }
@@ -203,7 +276,20 @@ const isAudit = (what: unknown): boolean => typeof what === 'object' && what !==
 function plain (more: object = {}) {
   const logged: unknown[] = []
   const say = () => {}
-  const logger: FastifyBaseLogger = { level: 'info', fatal: say, error: say, warn: say, debug: say, trace: say, silent: say, info: (...args: unknown[]) => { if (isAudit(args[0])) logged.push(args[0]) }, child: () => logger, ...more }
+  const logger: FastifyBaseLogger = {
+    level: 'info',
+    fatal: say,
+    error: say,
+    warn: say,
+    debug: say,
+    trace: say,
+    silent: say,
+    info: (...args: unknown[]) => {
+      if (isAudit(args[0])) logged.push(args[0])
+    },
+    child: () => logger,
+    ...more
+  }
   return { logger, logged }
 }
 
@@ -239,7 +325,12 @@ t.test('a logger that throws costs no answer', async t => {
 
 t.test('a host whose logger has a level or a method of that name gets its lines as any other', async t => {
   const lines: Line[] = []
-  const out = new Writable({ write: (chunk, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as Line); done() } })
+  const out = new Writable({
+    write: (chunk, _encoding, done) => {
+      lines.push(JSON.parse(String(chunk)) as Line)
+      done()
+    }
+  })
   const other: unknown[] = []
   const { logger, logged } = plain({ audit: (...args: unknown[]) => { other.push(args) } })
   for (const loggerInstance of [pino({ customLevels: { audit: 35 } }, out), logger]) {
@@ -247,7 +338,10 @@ t.test('a host whose logger has a level or a method of that name gets its lines 
     await app.inject(asJson)
     await app.close()
   }
-  t.match(lines.filter(({ audit }) => audit !== undefined), [{ level: 30, msg: /^tools\/call echo ok \d+\.\d ms \(http\)$/, ...AUDITED }])
+  t.match(
+    lines.filter(({ audit }) => audit !== undefined),
+    [{ level: 30, msg: /^tools\/call echo ok \d+\.\d ms \(http\)$/, ...AUDITED }]
+  )
   t.match(logged, [AUDITED])
   t.strictSame(other, [], 'what it is for is not ours to know')
 })

@@ -16,7 +16,14 @@ t.test('names that clients make up add no series', async t => {
     await request(`invented/${n}`)
     await request('resources/read', { uri: `invented://${n}` })
     await request('prompts/get', { name: `invented ${n}` })
-    await client(app.mcp.dispatcher, { transport: 'websocket', identity: { principal: `principal ${n}`, scopes: 'all' } }).request('initialize', { protocolVersion: `invented ${n}`, capabilities: {}, clientInfo: { name: `client ${n}`, version: '1' } })
+    await client(app.mcp.dispatcher, {
+      transport: 'websocket',
+      identity: { principal: `principal ${n}`, scopes: 'all' }
+    }).request('initialize', {
+      protocolVersion: `invented ${n}`,
+      capabilities: {},
+      clientInfo: { name: `client ${n}`, version: '1' }
+    })
   }
   const keysOf = async () => [...(await scrape(app)).keys()].filter(key => /^(patchbay|mcp)_/.test(key))
   await invent(0)
@@ -37,8 +44,17 @@ async function callAll (app: FastifyInstance, count: number): Promise<void> {
 
 t.test('tools beyond 2,000 are counted together, with one warning', async t => {
   const warnings: string[] = []
-  const out = new Writable({ write: (chunk, _encoding, done) => { warnings.push((JSON.parse(String(chunk)) as { msg: string }).msg); done() } })
-  const app = await gateway(t, { plugins: [manyTools(2_003)], audit: false, tools: false }, { loggerInstance: pino({ level: 'warn' }, out) })
+  const out = new Writable({
+    write: (chunk, _encoding, done) => {
+      warnings.push((JSON.parse(String(chunk)) as { msg: string }).msg)
+      done()
+    }
+  })
+  const app = await gateway(
+    t,
+    { plugins: [manyTools(2_003)], audit: false, tools: false },
+    { loggerInstance: pino({ level: 'warn' }, out) }
+  )
   await callAll(app, 2_003)
   const series = await scrape(app)
   t.equal(sum(series, 'patchbay_calls_total'), 2_003)

@@ -14,14 +14,46 @@ import { startServer } from '../../support/server.js'
 import { transports } from '../../support/transports.js'
 import { until } from '../../support/wait.js'
 
-const BUCKETS = ['0.0005', '0.001', '0.0025', '0.005', '0.01', '0.02', '0.05', '0.1', '0.2', '0.5', '1', '2', '5', '10', '30', '60', '120', '300', '+Inf']
+const BUCKETS = [
+  '0.0005',
+  '0.001',
+  '0.0025',
+  '0.005',
+  '0.01',
+  '0.02',
+  '0.05',
+  '0.1',
+  '0.2',
+  '0.5',
+  '1',
+  '2',
+  '5',
+  '10',
+  '30',
+  '60',
+  '120',
+  '300',
+  '+Inf'
+]
 const OPERATION = 'mcp_server_operation_duration_seconds'
 const echo = { name: 'echo', arguments: { text: 'a' } }
 
 t.test('each ended call is timed by method, tool and error, and counted by transport, revision and outcome', async t => {
-  const app = await gateway(t, { plugins: [fixture, async ({ mcp: { tools } }) => { tools.add(tool({ name: 'guarded', description: 'd', scopes: ['vault'], run: () => 'open' })) }] })
-  const { request, ask, send } = client(app.mcp.dispatcher, { transport: 'websocket', identity: { principal: 'ada', scopes: new Set(['mcp']) } })
-  for (const name of ['echo', 'refuse', 'boom', 'guarded', 'nothing']) await request('tools/call', { name, arguments: name === 'echo' ? { text: 'a' } : {} })
+  const app = await gateway(t, {
+    plugins: [
+      fixture,
+      async ({ mcp: { tools } }) => {
+        tools.add(tool({ name: 'guarded', description: 'd', scopes: ['vault'], run: () => 'open' }))
+      }
+    ]
+  })
+  const { request, ask, send } = client(app.mcp.dispatcher, {
+    transport: 'websocket',
+    identity: { principal: 'ada', scopes: new Set(['mcp']) }
+  })
+  for (const name of ['echo', 'refuse', 'boom', 'guarded', 'nothing']) {
+    await request('tools/call', { name, arguments: name === 'echo' ? { text: 'a' } : {} })
+  }
   await request('tools/list')
   await request('no/such/method')
   const id = ask('tools/call', { name: 'slow', arguments: { steps: 1, delay: 600_000 } })
@@ -29,16 +61,42 @@ t.test('each ended call is timed by method, tool and error, and counted by trans
   send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })
   const series = await scrape(app)
   const timed = (labels: Record<string, string>) => sum(series, `${OPERATION}_count`, labels)
-  t.strictSame([...series.keys()].flatMap(key => /^mcp_server_operation_duration_seconds_bucket\{mcp_method_name="tools\/list",le="([^"]*)"/.exec(key)?.[1] ?? []), BUCKETS)
+  t.strictSame(
+    [...series.keys()].flatMap(
+      key =>
+        /^mcp_server_operation_duration_seconds_bucket\{mcp_method_name="tools\/list",le="([^"]*)"/.exec(key)?.[1] ?? []
+    ),
+    BUCKETS
+  )
   t.equal(series.get(`${OPERATION}_count{mcp_method_name="tools/call",gen_ai_tool_name="echo"}`), 1)
   t.equal(timed({ gen_ai_tool_name: 'refuse', error_type: 'tool_error' }), 1)
   t.equal(timed({ gen_ai_tool_name: 'boom', error_type: '-32603' }), 1)
   t.equal(timed({ gen_ai_tool_name: 'guarded', error_type: '-32602' }), 1)
-  t.equal(series.get(`${OPERATION}_count{mcp_method_name="tools/call",error_type="-32602"}`), 1, 'an unknown tool has no name')
+  t.equal(
+    series.get(`${OPERATION}_count{mcp_method_name="tools/call",error_type="-32602"}`),
+    1,
+    'an unknown tool has no name'
+  )
   t.equal(timed({ mcp_method_name: '_OTHER', error_type: '-32601' }), 1)
-  t.equal(series.get(`${OPERATION}_count{mcp_method_name="tools/call",gen_ai_tool_name="slow"}`), 1, 'a cancelled call is no error')
-  for (const [tool, outcome] of [['echo', 'ok'], ['refuse', 'failed'], ['boom', 'error'], ['guarded', 'denied'], ['slow', 'cancelled']] as const) {
-    t.equal(series.get(`patchbay_calls_total{method="tools/call",tool="${tool}",transport="websocket",revision="2025-06-18",outcome="${outcome}"}`), 1, outcome)
+  t.equal(
+    series.get(`${OPERATION}_count{mcp_method_name="tools/call",gen_ai_tool_name="slow"}`),
+    1,
+    'a cancelled call is no error'
+  )
+  for (const [tool, outcome] of [
+    ['echo', 'ok'],
+    ['refuse', 'failed'],
+    ['boom', 'error'],
+    ['guarded', 'denied'],
+    ['slow', 'cancelled']
+  ] as const) {
+    t.equal(
+      series.get(
+        `patchbay_calls_total{method="tools/call",tool="${tool}",transport="websocket",revision="2025-06-18",outcome="${outcome}"}`
+      ),
+      1,
+      outcome
+    )
   }
   t.ok(sum(series, `${OPERATION}_sum`) > 0)
 })
@@ -52,7 +110,9 @@ t.test('clients, sessions, streams and queues are counted when they are asked fo
   const series = await scrape(app)
   t.equal(series.get('patchbay_sessions'), 1)
   t.equal(series.get('patchbay_peers{transport="http"}'), 1)
-  for (const transport of ['sse', 'stdio', 'websocket', 'memory']) t.equal(series.get(`patchbay_peers{transport="${transport}"}`), 0, transport)
+  for (const transport of ['sse', 'stdio', 'websocket', 'memory']) {
+    t.equal(series.get(`patchbay_peers{transport="${transport}"}`), 0, transport)
+  }
   t.equal(series.get('patchbay_streams{kind="listening"}'), 1)
   t.equal(series.get('patchbay_streams{kind="replies"}'), 1)
   t.equal(series.get('patchbay_queue_bytes'), 0)
@@ -78,12 +138,24 @@ t.test('clients that do not read or answer are counted when they are cut', async
   await once(dead, 'open')
   await until(async () => sum(await scrape(app), 'patchbay_cut_total', { reason: 'heartbeat' }) === 1)
   const output = new Writable({ write: () => {} })
-  const { closed } = serveStdio(app.mcp, { input: new PassThrough(), output, maxMessage: 1_000, maxQueue: 100, writeDeadline: 20 })
+  const { closed } = serveStdio(app.mcp, {
+    input: new PassThrough(),
+    output,
+    maxMessage: 1_000,
+    maxQueue: 100,
+    writeDeadline: 20
+  })
   const [peer] = [...app.mcp.dispatcher.lifecycle.peers].filter(({ transport }) => transport === 'stdio')
   peer?.notify('notifications/message', { data: 'a'.repeat(90) })
   await until(async () => sum(await scrape(app), 'patchbay_cut_total', { reason: 'deadline' }) === 1)
   await closed
-  const other = serveStdio(app.mcp, { input: new PassThrough(), output: new Writable({ write: () => {} }), maxMessage: 1_000, maxQueue: 10, writeDeadline: 60_000 })
+  const other = serveStdio(app.mcp, {
+    input: new PassThrough(),
+    output: new Writable({ write: () => {} }),
+    maxMessage: 1_000,
+    maxQueue: 10,
+    writeDeadline: 60_000
+  })
   const [second] = [...app.mcp.dispatcher.lifecycle.peers].filter(({ transport }) => transport === 'stdio')
   for (let sent = 0; sent < 20; sent++) second?.notify('notifications/message', { data: 'a'.repeat(60) })
   await until(async () => sum(await scrape(app), 'patchbay_cut_total', { reason: 'queue' }) === 1)
@@ -120,10 +192,19 @@ t.test('questions are counted by method and outcome, and timed', async t => {
   await modern.request('tools/call', { name: 'ask_name', arguments: {}, _meta: modernMeta({ elicitation: {} }) })
   await until(async () => sum(await scrape(app), 'patchbay_questions_total') === 4)
   const series = await scrape(app)
-  for (const [method, outcome] of [['elicitation/create', 'answered'], ['roots/list', 'error'], ['elicitation/create', 'cancelled'], ['elicitation/create', 'deferred']] as const) {
+  for (const [method, outcome] of [
+    ['elicitation/create', 'answered'],
+    ['roots/list', 'error'],
+    ['elicitation/create', 'cancelled'],
+    ['elicitation/create', 'deferred']
+  ] as const) {
     t.equal(series.get(`patchbay_questions_total{method="${method}",outcome="${outcome}"}`), 1, outcome)
   }
-  t.equal(sum(series, 'patchbay_questions_wait_seconds_count'), 3, 'a question that leaves with a result is not waited for')
+  t.equal(
+    sum(series, 'patchbay_questions_wait_seconds_count'),
+    3,
+    'a question that leaves with a result is not waited for'
+  )
 })
 
 t.test('events are counted when they are stored and when they are read again, and so is each resume', async t => {
@@ -132,14 +213,21 @@ t.test('events are counted when they are stored and when they are read again, an
   const reply = await session.stream(slow(1, 3, 10))
   const events = await reply.rest()
   const ids = events.flatMap(({ id }) => id === undefined ? [] : [id])
-  const resume = async (id: string) => { const stream = await session.listen(id); await stream.rest().catch(() => {}); stream.drop(); return stream.response.status }
+  const resume = async (id: string) => {
+    const stream = await session.listen(id)
+    await stream.rest().catch(() => {})
+    stream.drop()
+    return stream.response.status
+  }
   t.equal(await resume(ids[0] as string), 200)
   t.equal(await resume(ids.at(-1) as string), 204)
   t.equal(await resume('99-99'), 404)
   const series = await scrape(app)
   t.ok((series.get('patchbay_events_appended_total') ?? 0) >= 4, 'three of progress and the response')
   t.ok((series.get('patchbay_events_replayed_total') ?? 0) >= 3)
-  for (const outcome of ['ok', 'exhausted', 'gone']) t.equal(series.get(`patchbay_resume_total{outcome="${outcome}"}`), 1, outcome)
+  for (const outcome of ['ok', 'exhausted', 'gone']) {
+    t.equal(series.get(`patchbay_resume_total{outcome="${outcome}"}`), 1, outcome)
+  }
 })
 
 t.test('operations of the store are timed, and its state is told', async t => {
@@ -152,44 +240,79 @@ t.test('operations of the store are timed, and its state is told', async t => {
 
 /** The names by which dashboards for Node.js find a process; those of memory and files are Linux's. */
 const PROCESS = [
-  'process_cpu_user_seconds_total', 'process_cpu_system_seconds_total', 'process_cpu_seconds_total', 'process_start_time_seconds', 'process_resident_memory_bytes',
-  ...process.platform === 'linux' ? ['process_virtual_memory_bytes', 'process_heap_bytes', 'process_open_fds', 'process_max_fds'] : [],
-  'nodejs_heap_size_total_bytes', 'nodejs_heap_size_used_bytes', 'nodejs_external_memory_bytes',
+  'process_cpu_user_seconds_total',
+  'process_cpu_system_seconds_total',
+  'process_cpu_seconds_total',
+  'process_start_time_seconds',
+  'process_resident_memory_bytes',
+  ...(process.platform === 'linux'
+    ? ['process_virtual_memory_bytes', 'process_heap_bytes', 'process_open_fds', 'process_max_fds']
+    : []),
+  'nodejs_heap_size_total_bytes',
+  'nodejs_heap_size_used_bytes',
+  'nodejs_external_memory_bytes',
   ...['total', 'used', 'available'].map(part => `nodejs_heap_space_size_${part}_bytes`),
-  'nodejs_version_info', 'nodejs_eventloop_lag_seconds', ...['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'].map(part => `nodejs_eventloop_lag_${part}_seconds`)
+  'nodejs_version_info',
+  'nodejs_eventloop_lag_seconds',
+  ...['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'].map(part => `nodejs_eventloop_lag_${part}_seconds`)
 ]
 
 t.test('the build and the process are described', async t => {
   const app = await gateway(t)
   const names = new Set([...(await scrape(app)).keys()].map(key => key.split('{')[0] as string))
-  t.match([...(await scrape(app)).keys()].find(key => key.startsWith('patchbay_build_info')), `node="${process.versions.node}"`)
+  t.match(
+    [...(await scrape(app)).keys()].find(key => key.startsWith('patchbay_build_info')),
+    `node="${process.versions.node}"`
+  )
   for (const name of PROCESS) t.ok(names.has(name), name)
 })
 
 t.test('the metrics of the process say what Node.js says of it', async t => {
   const app = await gateway(t)
   const series = await scrape(app)
-  const [user = 0, system = 0, both = 0] = ['user_', 'system_', ''].map(part => series.get(`process_cpu_${part}seconds_total`))
+  const [user = 0, system = 0, both = 0] = ['user_', 'system_', ''].map(part =>
+    series.get(`process_cpu_${part}seconds_total`)
+  )
   const { user: microseconds } = process.cpuUsage()
   t.ok(user > 0 && user <= microseconds / 1e6, 'all of the process, not since the start of the gateway')
   t.ok(Math.abs(user + system - both) < 1e-6)
-  const within = (name: string, expected: number, share: number): void => { const value = series.get(name) ?? NaN; t.ok(Math.abs(value - expected) <= share * expected, `${name} ${value}, about ${expected}`) }
+  const within = (name: string, expected: number, share: number): void => {
+    const value = series.get(name) ?? NaN
+    t.ok(Math.abs(value - expected) <= share * expected, `${name} ${value}, about ${expected}`)
+  }
   within('process_start_time_seconds', Date.now() / 1_000 - process.uptime(), 1e-8)
   within('process_resident_memory_bytes', process.memoryUsage().rss, 0.5)
   within('nodejs_heap_size_used_bytes', process.memoryUsage().heapUsed, 0.5)
   const [major, minor, patch] = process.versions.node.split('.')
-  t.equal(series.get(`nodejs_version_info{version="${process.version}",major="${major}",minor="${minor}",patch="${patch}"}`), 1)
-  for (const space of ['new', 'old', 'code', 'large_object']) t.type(series.get(`nodejs_heap_space_size_used_bytes{space="${space}"}`), 'number', space)
+  t.equal(
+    series.get(`nodejs_version_info{version="${process.version}",major="${major}",minor="${minor}",patch="${patch}"}`),
+    1
+  )
+  for (const space of ['new', 'old', 'code', 'large_object']) {
+    t.type(series.get(`nodejs_heap_space_size_used_bytes{space="${space}"}`), 'number', space)
+  }
   t.ok((series.get('nodejs_eventloop_lag_seconds') ?? -1) >= 0)
 })
 
 t.test('calls over every transport are as many as lines in the audit log', async t => {
   const lines: Array<Record<string, string | undefined>> = []
-  const out = new Writable({ write: (chunk, _encoding, done) => { const { audit } = JSON.parse(String(chunk)) as { audit?: Record<string, string> }; if (audit?.revision !== undefined) lines.push(audit); done() } })
+  const out = new Writable({
+    write: (chunk, _encoding, done) => {
+      const { audit } = JSON.parse(String(chunk)) as { audit?: Record<string, string> }
+      if (audit?.revision !== undefined) lines.push(audit)
+      done()
+    }
+  })
   const server = await startServer(t, {}, { loggerInstance: pino({ level: 'debug' }, out) })
   for (const open of Object.values(transports)) {
     const { send, close } = await open(server)
-    const messages = [call('tools/call', echo, 1), call('tools/call', { name: 'refuse', arguments: {} }, 2), call('tools/call', { name: 'none', arguments: {} }, 3), call('tools/list', {}, 4), call('no/such', {}, 5)]
+    const messages = [
+      call('tools/call', echo, 1),
+      call('tools/call', { name: 'refuse', arguments: {} }, 2),
+      call('tools/call', { name: 'none', arguments: {} }, 3),
+      call('tools/list', {}, 4),
+      call('no/such', {}, 5)
+    ]
     for (const message of messages) await send(message)
     await close()
   }

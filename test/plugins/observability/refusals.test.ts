@@ -40,7 +40,10 @@ t.test('rate: a request and a message beyond the rate of a caller', async t => {
 t.test('tool_rate: a call beyond the rate of a tool', async t => {
   const { app, refusals } = await refusing(t, { toolRates: { echo: 1 } })
   const { request } = client(app.mcp.dispatcher, { transport: 'websocket' })
-  await until(async () => { await request('tools/call', { name: 'echo', arguments: { text: 'a' } }); return refusals.length > 0 })
+  await until(async () => {
+    await request('tools/call', { name: 'echo', arguments: { text: 'a' } })
+    return refusals.length > 0
+  })
   t.strictSame(refusals, [{ reason: 'tool_rate', status: undefined }])
 })
 
@@ -81,7 +84,11 @@ t.test('sessions and streams: those beyond the limits', async t => {
   t.strictSame(refusals, [{ reason: 'sessions', status: 503 }])
   const stream = await session.listen()
   await openStream(`${url}/sse`)
-  await post(url, { id: 2, method: 'subscriptions/listen', params: { notifications: {}, _meta: modernMeta() } }, MODERN_LISTEN)
+  await post(
+    url,
+    { id: 2, method: 'subscriptions/listen', params: { notifications: {}, _meta: modernMeta() } },
+    MODERN_LISTEN
+  )
   t.strictSame(refusals.slice(1), [{ reason: 'streams', status: 503 }, { reason: 'streams', status: 503 }])
   stream.drop()
 })
@@ -89,8 +96,15 @@ t.test('sessions and streams: those beyond the limits', async t => {
 t.test('size: a message that is too large or too deep, on every transport', async t => {
   const { app, url, refusals } = await refusing(t, { maxMessage: 2_000, limits: { maxDepth: 10 } })
   const long = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { text: 'a'.repeat(3_000) } })
-  const deep = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { deep: JSON.parse('['.repeat(20) + ']'.repeat(20)) as unknown } })
-  for (const body of [long, deep]) await fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const deep = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'ping',
+    params: { deep: JSON.parse('['.repeat(20) + ']'.repeat(20)) as unknown }
+  })
+  for (const body of [long, deep]) {
+    await fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  }
   t.strictSame(refusals, [{ reason: 'size', status: 413 }, { reason: 'size', status: 400 }])
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   await once(socket, 'open')
@@ -111,12 +125,20 @@ t.test('auth and origin: a wrong credential, a foreign page, a foreign Host, als
   await fetch(`${url}/mcp`, { headers: { origin: 'https://elsewhere.example' } })
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`, { headers: { host: 'elsewhere.example' } })
   await once(socket, 'error')
-  t.strictSame(refusals, [{ reason: 'auth', status: 401 }, { reason: 'auth', status: 401 }, { reason: 'origin', status: 403 }, { reason: 'origin', status: 403 }])
+  t.strictSame(refusals, [
+    { reason: 'auth', status: 401 },
+    { reason: 'auth', status: 401 },
+    { reason: 'origin', status: 403 },
+    { reason: 'origin', status: 403 }
+  ])
 })
 
 t.test('connections: those beyond the limit, which get no reply', async t => {
   const { url, refusals } = await refusing(t, { limits: { maxConnectionsPerAddress: 1 } })
-  const [first, second] = [connect(Number(new URL(url).port), '127.0.0.1'), connect(Number(new URL(url).port), '127.0.0.1')]
+  const [first, second] = [
+    connect(Number(new URL(url).port), '127.0.0.1'),
+    connect(Number(new URL(url).port), '127.0.0.1')
+  ]
   await once(second.resume().on('error', () => {}), 'close')
   first.destroy()
   t.strictSame(refusals, [{ reason: 'connections', status: undefined }])

@@ -1,5 +1,13 @@
 import { Writable } from 'node:stream'
-import { context, INVALID_SPAN_CONTEXT, ROOT_CONTEXT, trace, type ContextManager, type Span, type Tracer } from '@opentelemetry/api'
+import {
+  context,
+  INVALID_SPAN_CONTEXT,
+  ROOT_CONTEXT,
+  trace,
+  type ContextManager,
+  type Span,
+  type Tracer
+} from '@opentelemetry/api'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import t from 'tap'
@@ -27,12 +35,28 @@ t.test('a parent that is malformed or too long is ignored, and appears nowhere',
   const { request } = client(app.mcp.dispatcher)
   const good = await request('tools/call', echo({})) as { result: object }
   const wrong = [
-    '', 'canary', 7, null, {}, [`00-${TRACE}-${PARENT}-01`], `00-${TRACE}-${PARENT}`, `00-${TRACE}-${PARENT}-01-canary`, `ff-${TRACE}-${PARENT}-01`, `0-${TRACE}-${PARENT}-01`,
-    `00-${TRACE.toUpperCase()}-${PARENT}-01`, `00-${'0'.repeat(32)}-${PARENT}-01`, `00-${TRACE}-${'0'.repeat(16)}-01`, `01-${TRACE}-${PARENT}-01${'canary'.repeat(100)}`, `01-${TRACE}-${PARENT}-01-${'canary'.repeat(1_000)}`
+    '',
+    'canary',
+    7,
+    null,
+    {},
+    [`00-${TRACE}-${PARENT}-01`],
+    `00-${TRACE}-${PARENT}`,
+    `00-${TRACE}-${PARENT}-01-canary`,
+    `ff-${TRACE}-${PARENT}-01`,
+    `0-${TRACE}-${PARENT}-01`,
+    `00-${TRACE.toUpperCase()}-${PARENT}-01`,
+    `00-${'0'.repeat(32)}-${PARENT}-01`,
+    `00-${TRACE}-${'0'.repeat(16)}-01`,
+    `01-${TRACE}-${PARENT}-01${'canary'.repeat(100)}`,
+    `01-${TRACE}-${PARENT}-01-${'canary'.repeat(1_000)}`
   ]
   for (const traceparent of wrong) {
     spans.length = 0
-    const { result } = await request('tools/call', echo({ traceparent, tracestate: 'canary=1', baggage: 'canary'.repeat(180_000) })) as { result: object }
+    const { result } = (await request(
+      'tools/call',
+      echo({ traceparent, tracestate: 'canary=1', baggage: 'canary'.repeat(180_000) })
+    )) as { result: object }
     t.strictSame(result, good.result, 'the answer is the same')
     t.match(spans, [{ name: 'tools/call echo', parentId: undefined }], JSON.stringify(traceparent).slice(0, 80))
     t.notMatch(JSON.stringify(spans), /canary/)
@@ -54,10 +78,25 @@ t.test('the span that is active where a request comes is a link, not the parent'
   const spans = recordSpans(t)
   const app = await gateway(t)
   const requests = ['first', 'second'].map(name => trace.getTracer('http').startSpan(name))
-  await Promise.all(requests.map(async span => await context.with(trace.setSpan(ROOT_CONTEXT, span), async () => await callTool(app, 'echo', { text: 'hi' }, { meta: { traceparent: `00-${TRACE}-${PARENT}-01` } }))))
-  await context.with(trace.setSpan(ROOT_CONTEXT, requests[0] as Span), async () => await callTool(app, 'echo', { text: 'hi' }))
+  await Promise.all(
+    requests.map(
+      async span =>
+        await context.with(
+          trace.setSpan(ROOT_CONTEXT, span),
+          async () => await callTool(app, 'echo', { text: 'hi' }, { meta: { traceparent: `00-${TRACE}-${PARENT}-01` } })
+        )
+    )
+  )
+  await context.with(
+    trace.setSpan(ROOT_CONTEXT, requests[0] as Span),
+    async () => await callTool(app, 'echo', { text: 'hi' })
+  )
   const ids = requests.map(span => span.spanContext().spanId)
-  t.match(spans, [{ parentId: PARENT, links: [ids[0]] }, { parentId: PARENT, links: [ids[1]] }, { parentId: undefined, links: [ids[0]] }])
+  t.match(spans, [
+    { parentId: PARENT, links: [ids[0]] },
+    { parentId: PARENT, links: [ids[1]] },
+    { parentId: undefined, links: [ids[0]] }
+  ])
 })
 
 t.test('the log line of a call has the ids of its span', async t => {
@@ -73,26 +112,54 @@ t.test('the log line of a call has the ids of its span', async t => {
 t.test('an SDK that throws fails no call, and no call is run twice', async t => {
   const thrown = (): never => { throw new Error('the SDK is broken') }
   const ids = { traceId: TRACE, spanId: PARENT, traceFlags: 1 }
-  const broken = (works: string[]): Span => new Proxy({} as Span, { get: (_target, name) => name === 'spanContext' ? () => ids : works.includes(String(name)) ? () => true : thrown })
+  const broken = (works: string[]): Span =>
+    new Proxy({} as Span, {
+      get: (_target, name) => (name === 'spanContext' ? () => ids : works.includes(String(name)) ? () => true : thrown)
+    })
   const tracers: Record<string, () => Tracer> = {
     'at the tracer': thrown,
     'at the start of a span': () => ({ startSpan: thrown, startActiveSpan: thrown }),
     'at all members of a span': () => ({ startSpan: () => broken([]), startActiveSpan: thrown }),
     'when it records': () => ({ startSpan: () => broken(['isRecording']), startActiveSpan: thrown })
   }
-  const manager = (run: ContextManager['with']): ContextManager => ({ active: () => ROOT_CONTEXT, with: run, bind: (_context, target) => target, enable () { return this }, disable () { return this } })
+  const manager = (run: ContextManager['with']): ContextManager => ({
+    active: () => ROOT_CONTEXT,
+    with: run,
+    bind: (_context, target) => target,
+    enable () {
+      return this
+    },
+    disable () {
+      return this
+    }
+  })
   const managers: Record<string, ContextManager> = {
     'before the work': manager(thrown),
-    'after the work': manager((_context, work, self, ...args) => { work.apply(self, args); throw new Error('late') }),
-    'by running it twice': manager((_context, work, self, ...args) => { work.apply(self, args); return work.apply(self, args) })
+    'after the work': manager((_context, work, self, ...args) => {
+      work.apply(self, args)
+      throw new Error('late')
+    }),
+    'by running it twice': manager((_context, work, self, ...args) => {
+      work.apply(self, args)
+      return work.apply(self, args)
+    })
   }
   const answers = async (app: FastifyInstance): Promise<unknown[]> => {
     const { request } = client(app.mcp.dispatcher)
-    const all = [await request('tools/call', echo({})), await request('tools/call', { name: 'refuse' }), await request('prompts/get', { name: 'nothing' })]
+    const all = [
+      await request('tools/call', echo({})),
+      await request('tools/call', { name: 'refuse' }),
+      await request('prompts/get', { name: 'nothing' })
+    ]
     return all.map(({ id, ...answer }) => answer)
   }
   const expected = await answers(await gateway(t, { http: false }))
-  const cases = [...Object.entries(tracers).map(([name, getTracer]) => [name, getTracer, undefined] as const), ...Object.entries(managers).map(([name, contexts]) => [name, tracers['when it records'] as () => Tracer, contexts] as const)]
+  const cases = [
+    ...Object.entries(tracers).map(([name, getTracer]) => [name, getTracer, undefined] as const),
+    ...Object.entries(managers).map(
+      ([name, contexts]) => [name, tracers['when it records'] as () => Tracer, contexts] as const
+    )
+  ]
   for (const [name, getTracer, contexts] of cases) {
     t.test(name, async t => {
       register(t, { getTracer }, contexts)
@@ -114,7 +181,17 @@ t.test('a span that cannot be used is ended', async t => {
       return () => { throw new Error('the SDK is broken') }
     }
   })
-  register(t, { getTracer: () => ({ startSpan: () => { started++; return unusable() }, startActiveSpan: () => { throw new Error('not used') } }) })
+  register(t, {
+    getTracer: () => ({
+      startSpan: () => {
+        started++
+        return unusable()
+      },
+      startActiveSpan: () => {
+        throw new Error('not used')
+      }
+    })
+  })
   const app = await gateway(t, { http: false })
   await client(app.mcp.dispatcher).request('tools/call', echo({}))
   t.strictSame([started, ended], [1, 1])
@@ -123,7 +200,17 @@ t.test('a span that cannot be used is ended', async t => {
 t.test('an SDK that is switched off leaves calls as they are', async t => {
   let started = 0
   const off = trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
-  register(t, { getTracer: () => ({ startSpan: () => { started++; return off }, startActiveSpan: () => { throw new Error('not used') } }) })
+  register(t, {
+    getTracer: () => ({
+      startSpan: () => {
+        started++
+        return off
+      },
+      startActiveSpan: () => {
+        throw new Error('not used')
+      }
+    })
+  })
   const app = await gateway(t, { http: false })
   let traced = 0
   app.mcp.onEnd(call => { if (call.trace !== undefined) traced++ })

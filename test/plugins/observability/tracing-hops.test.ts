@@ -23,21 +23,37 @@ const traceparentOf = ({ traceId, spanId }: RecordedSpan): string => `00-${trace
 t.test('a question to the client is a span inside of the call, and names it', async t => {
   const spans = recordSpans(t)
   const app = await gateway(t, { http: false })
-  const { peer, channel, ask, send } = client(app.mcp.dispatcher, { revision: revision('2025-11-25'), transport: 'websocket' })
+  const { peer, channel, ask, send } = client(app.mcp.dispatcher, {
+    revision: revision('2025-11-25'),
+    transport: 'websocket'
+  })
   peer.open(revision('2025-11-25'), undefined, { elicitation: {}, sampling: {}, roots: {} })
   for (const [name, method, result] of [
     ['ask_name', 'elicitation/create', { action: 'accept', content: { name: 'Ada' } }],
-    ['ask_model', 'sampling/createMessage', { role: 'assistant', model: 'm', content: { type: 'text', text: 'Paris' } }],
+    [
+      'ask_model',
+      'sampling/createMessage',
+      { role: 'assistant', model: 'm', content: { type: 'text', text: 'Paris' } }
+    ],
     ['ask_roots', 'roots/list', { roots: [] }]
   ] as const) {
     spans.length = 0
     ask('tools/call', { name, _meta })
-    const question = await channel.next() as { id: number, method: string, params: { _meta: Json } }
+    const question = (await channel.next()) as { id: number, method: string, params: { _meta: Json } }
     send({ jsonrpc: '2.0', id: question.id, result })
     t.match(await channel.next(), { result: { isError: false } }, name)
     const span = spanOf(spans, method, 'CLIENT')
     t.match(span, { traceId: TRACE, parentId: spanOf(spans, `tools/call ${name}`).spanId, failed: false })
-    t.strictSame({ ...span.attributes }, { 'mcp.method.name': method, 'mcp.protocol.version': '2025-11-25', 'network.transport': 'tcp', 'network.protocol.name': 'websocket', 'jsonrpc.request.id': String(question.id) })
+    t.strictSame(
+      { ...span.attributes },
+      {
+        'mcp.method.name': method,
+        'mcp.protocol.version': '2025-11-25',
+        'network.transport': 'tcp',
+        'network.protocol.name': 'websocket',
+        'jsonrpc.request.id': String(question.id)
+      }
+    )
     t.strictSame({ ...question.params._meta }, { traceparent: traceparentOf(span), tracestate: 'vendor=1' })
   }
 })
@@ -61,12 +77,23 @@ t.test('a question inside of a result names a span of the call, too', async t =>
   const spans = recordSpans(t)
   const app = await gateway(t)
   const asked = await callTool(app, 'ask_name', {}, { meta: _meta })
-  const { inputRequests, requestState } = asked.result as { inputRequests: { user_name: { params: { _meta: Json } } }, requestState: string }
+  const { inputRequests, requestState } = asked.result as {
+    inputRequests: { user_name: { params: { _meta: Json } } }
+    requestState: string
+  }
   const span = spanOf(spans, 'elicitation/create', 'CLIENT')
   t.match(span, { traceId: TRACE, parentId: spanOf(spans, 'tools/call ask_name').spanId })
-  t.strictSame({ ...inputRequests.user_name.params._meta }, { traceparent: traceparentOf(span), tracestate: 'vendor=1' })
+  t.strictSame(
+    { ...inputRequests.user_name.params._meta },
+    { traceparent: traceparentOf(span), tracestate: 'vendor=1' }
+  )
   spans.length = 0
-  const answered = await callTool(app, 'ask_name', {}, { meta: _meta, requestState, inputResponses: { user_name: { action: 'accept', content: { name: 'Ada' } } } })
+  const answered = await callTool(
+    app,
+    'ask_name',
+    {},
+    { meta: _meta, requestState, inputResponses: { user_name: { action: 'accept', content: { name: 'Ada' } } } }
+  )
   t.match(answered.result, { content: [{ text: 'Hello, Ada!' }] })
   t.match(spans.map(({ name }) => name), ['tools/call ask_name'])
 })
@@ -77,7 +104,9 @@ t.test('a call that goes on to an upstream is one trace: each hop the child of t
   const { app } = await inFrontOf(t, { far: { url: `${url}/mcp` } })
   for (const [era, send] of Object.entries({
     modern: async () => (await callTool(app, 'far__echo', { text: 'hi' }, { meta: _meta })).result,
-    legacy: async () => (await client(app.mcp.dispatcher).request('tools/call', { name: 'far__echo', arguments: { text: 'hi' }, _meta })).result
+    legacy: async () =>
+      (await client(app.mcp.dispatcher).request('tools/call', { name: 'far__echo', arguments: { text: 'hi' }, _meta }))
+        .result
   })) {
     spans.length = 0
     t.match(await send(), { structuredContent: { text: 'hi' } }, era)
@@ -98,9 +127,15 @@ t.test('a call that comes before the lists of its upstream are read has its name
   const { url } = await listening(t)
   const app = await gateway(t, { plugins: [], tools: false, mcpServers: { far: { url: `${url}/mcp` } } })
   t.equal(app.mcp.tools.get('far__echo'), undefined, 'they are not read yet')
-  t.match((await callTool(app, 'far__echo', { text: 'hi' }, { meta: _meta })).result, { structuredContent: { text: 'hi' } })
+  t.match((await callTool(app, 'far__echo', { text: 'hi' }, { meta: _meta })).result, {
+    structuredContent: { text: 'hi' }
+  })
   const span = spanOf(spans, 'tools/call far__echo')
-  t.match(span, { traceId: TRACE, parentId: PARENT, attributes: { 'gen_ai.tool.name': 'far__echo', 'gen_ai.operation.name': 'execute_tool' } })
+  t.match(span, {
+    traceId: TRACE,
+    parentId: PARENT,
+    attributes: { 'gen_ai.tool.name': 'far__echo', 'gen_ai.operation.name': 'execute_tool' }
+  })
 })
 
 t.test('a question of a stateless upstream names a span of the call, too', async t => {
@@ -114,7 +149,13 @@ t.test('a question of a stateless upstream names a span of the call, too', async
   const { result } = await answer
   const span = spanOf(spans, 'elicitation/create', 'CLIENT')
   t.equal(span.parentId, spanOf(spans, 'tools/call files__tool').spanId)
-  t.strictSame(result.inputRequests, { key: { method: 'elicitation/create', params: { ...params, _meta: { traceparent: traceparentOf(span), tracestate: 'vendor=1' } }, more: 1 } })
+  t.strictSame(result.inputRequests, {
+    key: {
+      method: 'elicitation/create',
+      params: { ...params, _meta: { traceparent: traceparentOf(span), tracestate: 'vendor=1' } },
+      more: 1
+    }
+  })
 })
 
 t.test('a request to an upstream that was taken back is no failure', async t => {

@@ -34,7 +34,12 @@ const echo = (): Json => ({ name: 'echo', arguments: { text: 'hi' }, _meta: { tr
 const named = (spans: RecordedSpan[], name: string): RecordedSpan[] => spans.filter(span => span.name === name)
 
 const CALL = { kind: 'SERVER', traceId: TRACE, parentId: PARENT, failed: false, links: [] }
-const ECHO = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': 'echo', 'gen_ai.operation.name': 'execute_tool', 'jsonrpc.request.id': '7' }
+const ECHO = {
+  'mcp.method.name': 'tools/call',
+  'gen_ai.tool.name': 'echo',
+  'gen_ai.operation.name': 'execute_tool',
+  'jsonrpc.request.id': '7'
+}
 
 t.test('a call is a span of the client\'s trace, on every transport', async t => {
   const spans = recordSpans(t)
@@ -57,7 +62,9 @@ t.test('a call is a span of the client\'s trace, on every transport', async t =>
       await connection.write(JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params }))
       t.match(await connection.inbox.next(), { id: 7, result: {} })
       const version = era === 'modern' ? '2026-07-28' : name === 'sse' ? '2024-11-05' : '2025-11-25'
-      const network = name.startsWith('stdio') ? { 'network.transport': 'pipe' } : { 'network.transport': 'tcp', 'network.protocol.name': name.startsWith('websocket') ? 'websocket' : 'http' }
+      const network = name.startsWith('stdio')
+        ? { 'network.transport': 'pipe' }
+        : { 'network.transport': 'tcp', 'network.protocol.name': name.startsWith('websocket') ? 'websocket' : 'http' }
       expectSpan(t, { 'mcp.protocol.version': version, ...network })
       await connection.close()
     })
@@ -73,7 +80,10 @@ t.test('a call is a span of the client\'s trace, on every transport', async t =>
 
   t.test('HTTP without a session', async t => {
     const params = { ...echo(), _meta: modern({}, { traceparent: TRACEPARENT })._meta }
-    t.equal((await postModern(port, JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params }), [])).status, 200)
+    t.equal(
+      (await postModern(port, JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params }), [])).status,
+      200
+    )
     expectSpan(t, { 'mcp.protocol.version': '2026-07-28', ...http })
   })
 })
@@ -84,7 +94,12 @@ t.test('spans that a tool starts are children of the span of its call', async t 
   const callers = [client(app.mcp.dispatcher), client(app.mcp.dispatcher)]
   await Promise.all(callers.map(async ({ request }) => await request('tools/call', { name: 'nested' })))
   const calls = named(spans, 'tools/call nested')
-  t.strictSame(named(spans, 'work').map(({ traceId, parentId }) => [traceId, parentId]).sort(), calls.map(({ traceId, spanId }) => [traceId, spanId]).sort())
+  t.strictSame(
+    named(spans, 'work')
+      .map(({ traceId, parentId }) => [traceId, parentId])
+      .sort(),
+    calls.map(({ traceId, spanId }) => [traceId, spanId]).sort()
+  )
   t.not(calls[0]?.traceId, calls[1]?.traceId, 'each call without a parent begins a trace')
 })
 
@@ -101,7 +116,12 @@ t.test('the span says how the call ended; only faults of the gateway count as er
   await request('ping')
   const id = ask('tools/call', { name: 'slow', arguments: { delay: 60_000 } })
   send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })
-  const seen = spans.map(({ name, failed, attributes }) => [name, attributes['error.type'], attributes['rpc.response.status_code'], failed])
+  const seen = spans.map(({ name, failed, attributes }) => [
+    name,
+    attributes['error.type'],
+    attributes['rpc.response.status_code'],
+    failed
+  ])
   t.strictSame(seen, [
     ['tools/call refuse', 'tool_error', undefined, false],
     ['tools/call boom', '-32603', '-32603', true],

@@ -39,15 +39,42 @@ t.test('no batch has arguments, results or session ids of other callers', async 
   t.ok(secrets.size > 3, 'there were sessions')
   const told = JSON.stringify(watcher.batches)
   for (const secret of secrets) t.notOk(told.includes(secret), 'not a secret')
-  t.strictSame([...new Set(watcher.ended.filter(({ own }) => own !== true).map(({ transport }) => transport))].sort(), ['http', 'sse', 'stdio', 'websocket'])
-  t.strictSame([...new Set(watcher.ended.map(({ revision }) => revision))].sort(), revisions.map(({ version }) => version))
+  t.strictSame([...new Set(watcher.ended.filter(({ own }) => own !== true).map(({ transport }) => transport))].sort(), [
+    'http',
+    'sse',
+    'stdio',
+    'websocket'
+  ])
+  t.strictSame(
+    [...new Set(watcher.ended.map(({ revision }) => revision))].sort(),
+    revisions.map(({ version }) => version)
+  )
 })
 
 t.test('no batch has keys or headers of other callers', async t => {
   const app = await gateway(t, { apiKeys })
   const watcher = await Watcher.open(t, app)
-  const headers = { ...bearer(ADA), 'x-canary': canary, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'echo' }
-  t.equal((await post(app, { id: canary, method: 'tools/call', params: { name: 'echo', arguments: { text: canary }, _meta: modernMeta() } }, headers)).statusCode, 200)
+  const headers = {
+    ...bearer(ADA),
+    'x-canary': canary,
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'echo'
+  }
+  t.equal(
+    (
+      await post(
+        app,
+        {
+          id: canary,
+          method: 'tools/call',
+          params: { name: 'echo', arguments: { text: canary }, _meta: modernMeta() }
+        },
+        headers
+      )
+    ).statusCode,
+    200
+  )
   t.equal((await post(app, { id: 1, method: 'ping' }, bearer(canary))).statusCode, 401)
   await until(() => watcher.last('totals')?.['calls'] === 2 && watcher.last('refusals')?.length === 1)
   const told = JSON.stringify(watcher.batches)
@@ -61,7 +88,12 @@ t.test('watchers that do not read are cut, and the others miss nothing', async t
   const deaf = Array.from({ length: 9 }, () => {
     const [input, output] = [new PassThrough(), new PassThrough()]
     const stdio = serveStdio(app.mcp, { input, output, maxMessage: 1_000_000, maxQueue: 20_000, writeDeadline: 200 })
-    for (const message of [{ id: 1, method: 'initialize', params: {} }, { id: 2, method: 'patchbay/watch' }]) input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    for (const message of [
+      { id: 1, method: 'initialize', params: {} },
+      { id: 2, method: 'patchbay/watch' }
+    ]) {
+      input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    }
     return { stdio, output }
   })
   const reader = await Watcher.open(t, app)
@@ -86,7 +118,9 @@ t.test('a watcher without a handshake has a name, too, from its own request', as
   await nextEvent(socket, 'open')
   socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'patchbay/watch', params: { _meta: modernMeta() } }))
   const [first] = await nextEvent(socket, 'message')
-  t.match(JSON.parse(String(first)), { params: { clients: { rows: [{ client: 'test/1.0.0', own: true, inFlight: 1, lastCallAt: Number }] } } })
+  t.match(JSON.parse(String(first)), {
+    params: { clients: { rows: [{ client: 'test/1.0.0', own: true, inFlight: 1, lastCallAt: Number }] } }
+  })
 })
 
 t.test('a watcher whose connection is gone is removed', async t => {
@@ -106,14 +140,23 @@ t.test('a watcher whose connection is gone is removed', async t => {
   })
 
   t.test('a reply, with a session and without', async () => {
-    const { headers } = await post(app, { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } })
+    const { headers } = await post(app, {
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {} }
+    })
     const ways = [
       [{ 'mcp-session-id': String(headers['mcp-session-id']) }, {}],
       [{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'patchbay/watch' }, { _meta: modernMeta() }]
     ] as const
     for (const [more, params] of ways) {
       const controller = new AbortController()
-      const reply = await fetch(`${url}/mcp`, { method: 'POST', signal: controller.signal, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...more }, body: JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'patchbay/watch', params }) })
+      const reply = await fetch(`${url}/mcp`, {
+        method: 'POST',
+        signal: controller.signal,
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...more },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'patchbay/watch', params })
+      })
       await reply.body?.getReader().read()
       await watching()
       controller.abort()
@@ -132,11 +175,24 @@ t.test('percentiles are within one bucket of those of the audit log', async t =>
     }
   }))
   const app = await gateway(t, {}, { loggerInstance })
-  app.mcp.tools.add(tool({ name: 'nap', description: 'd', input: Type.Object({ ms: Type.Number() }), run: async ({ ms }) => { if (ms >= 1) await takeTime(ms) } }))
+  app.mcp.tools.add(
+    tool({
+      name: 'nap',
+      description: 'd',
+      input: Type.Object({ ms: Type.Number() }),
+      run: async ({ ms }) => {
+        if (ms >= 1) await takeTime(ms)
+      }
+    })
+  )
   const watcher = await Watcher.open(t, app)
   const other = await createClient(app)
   const CALLS = 300
-  for (let count = 0; count < CALLS; count += 20) await Promise.all(Array.from({ length: 20 }, async (_, index) => await other.call('nap', { ms: 1.3 ** (index - 3) })))
+  for (let count = 0; count < CALLS; count += 20) {
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => await other.call('nap', { ms: 1.3 ** (index - 3) }))
+    )
+  }
   await until(() => watcher.last('tools')?.[0]?.['calls'] === CALLS)
   t.equal(logged.length, CALLS)
   const sorted = logged.toSorted((one, two) => one - two)

@@ -26,7 +26,11 @@ t.test('a watcher is told what the gateway is, and what it does', async t => {
     health: { status: 'healthy', ready: true },
     upstreams: [],
     refusals: [],
-    clients: { total: 1, sessions: 0, rows: [{ client: 'in-process/1.0.0', transport: 'memory', session: false, since: Number, inFlight: 1, own: true }] },
+    clients: {
+      total: 1,
+      sessions: 0,
+      rows: [{ client: 'in-process/1.0.0', transport: 'memory', session: false, since: Number, inFlight: 1, own: true }]
+    },
     inFlight: { total: 1, rows: [{ method: 'patchbay/watch', own: true, startedAt: Number, key: String }] }
   })
   const other = await createClient(app)
@@ -63,8 +67,15 @@ t.test('calls in flight have their progress and their question, also those that 
     }
   }))
   const asked = new Promise<object>(resolve => gate.addEventListener('open', () => resolve({ action: 'cancel' })))
-  const other = await createClient(app, { answers: { 'elicitation/create': async () => await asked as Record<string, unknown> }, capabilities: { elicitation: {} } })
-  const early = [other.call('wait', { progress: false }), other.call('ask_name'), callTool(app, 'wait', { progress: false })]
+  const other = await createClient(app, {
+    answers: { 'elicitation/create': async () => (await asked) as Record<string, unknown> },
+    capabilities: { elicitation: {} }
+  })
+  const early = [
+    other.call('wait', { progress: false }),
+    other.call('ask_name'),
+    callTool(app, 'wait', { progress: false })
+  ]
   await until(() => app.mcp.dispatcher.callsInFlight().length === 3)
   const watcher = await Watcher.open(t, app)
   const late = other.call('wait', { progress: true })
@@ -85,10 +96,21 @@ t.test('calls in flight have their progress and their question, also those that 
 t.test('sessions are clients, and requests without one are not', async t => {
   const app = await gateway(t)
   const watcher = await Watcher.open(t, app)
-  const session = await post(app, { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'mine', version: '2' } } })
+  const session = await post(app, {
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'mine', version: '2' } }
+  })
   await callTool(app, 'echo', { text: 'x' })
   await until(() => watcher.last('clients')?.sessions === 1)
-  t.match(watcher.last('clients'), { total: 2, sessions: 1, rows: [{ own: true }, { session: true, client: 'mine/2', transport: 'http', revision: '2025-11-25', lastCallAt: Number }] })
+  t.match(watcher.last('clients'), {
+    total: 2,
+    sessions: 1,
+    rows: [
+      { own: true },
+      { session: true, client: 'mine/2', transport: 'http', revision: '2025-11-25', lastCallAt: Number }
+    ]
+  })
   await endSessionOf(app, session)
   await until(() => watcher.last('clients')?.sessions === 0)
 })
@@ -97,10 +119,21 @@ t.test('without the scope the method does not exist, over HTTP either, and is no
   const app = await gateway(t, { apiKeys })
   const initialize = { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } }
   const [ada, bob] = [await post(app, initialize, bearer(ADA)), await post(app, initialize, bearer(BOB))]
-  t.equal((ada.json() as { result: { capabilities: { experimental?: object } } }).result.capabilities.experimental, undefined)
+  t.equal(
+    (ada.json() as { result: { capabilities: { experimental?: object } } }).result.capabilities.experimental,
+    undefined
+  )
   t.match(bob.json(), { result: { capabilities: { experimental: { 'patchbay/watch': {} } } } })
-  const refused = await post(app, { id: 2, method: 'patchbay/watch' }, { ...bearer(ADA), 'mcp-session-id': String(ada.headers['mcp-session-id']) })
-  const unknown = await post(app, { id: 2, method: 'patchbay/hatch' }, { ...bearer(ADA), 'mcp-session-id': String(ada.headers['mcp-session-id']) })
+  const refused = await post(
+    app,
+    { id: 2, method: 'patchbay/watch' },
+    { ...bearer(ADA), 'mcp-session-id': String(ada.headers['mcp-session-id']) }
+  )
+  const unknown = await post(
+    app,
+    { id: 2, method: 'patchbay/hatch' },
+    { ...bearer(ADA), 'mcp-session-id': String(ada.headers['mcp-session-id']) }
+  )
   t.equal(refused.statusCode, unknown.statusCode)
   t.strictSame(refused.json(), JSON.parse(unknown.body.replace('hatch', 'watch')))
   const client = await createClient(app, { identity: { principal: 'eve', scopes: new Set(['mcp']) } })
@@ -113,7 +146,10 @@ t.test('calls that stay open are told when they end, but not in how long calls t
   const [watcher, other] = [await Watcher.open(t, app), await Watcher.open(t, app)]
   await other.stop()
   await watcher.client.call('echo', { text: 'x' })
-  await until(() => watcher.ended.some(({ method }) => method === 'patchbay/watch') && watcher.last('tools')?.length === 1, 'both calls')
+  await until(
+    () => watcher.ended.some(({ method }) => method === 'patchbay/watch') && watcher.last('tools')?.length === 1,
+    'both calls'
+  )
   const { calls } = watcher.last('totals') as { calls: number }
   t.equal(calls, watcher.ended.length - 1)
 })
@@ -143,8 +179,15 @@ t.test('a watcher is told of the calls and refusals before it came', async t => 
   app.mcp.dispatcher.observers.reportRefusal({ refusal: 'origin' }, 403)
   const watcher = new Watcher(other)
   await until(() => watcher.seconds.length > 0 && watcher.last('totals') !== undefined)
-  t.match(watcher.ended.map(({ tool, outcome }) => tool === undefined ? undefined : `${String(tool)} ${String(outcome)}`), [undefined, 'echo ok', 'refuse failed', 'echo ok'])
-  t.strictSame(watcher.ended.map(({ own }) => own), [true, true, true, undefined], 'those of its own connection are marked')
+  t.match(
+    watcher.ended.map(({ tool, outcome }) => (tool === undefined ? undefined : `${String(tool)} ${String(outcome)}`)),
+    [undefined, 'echo ok', 'refuse failed', 'echo ok']
+  )
+  t.strictSame(
+    watcher.ended.map(({ own }) => own),
+    [true, true, true, undefined],
+    'those of its own connection are marked'
+  )
   t.match(watcher.last('totals'), { calls: 4, errors: 1 })
   t.match(watcher.last('tools'), [{ name: 'echo', calls: 2 }, { name: 'refuse', calls: 1, errors: 1 }])
   t.match(watcher.last('refusals'), [{ reason: 'origin', status: 403, count: 1 }])
@@ -159,7 +202,11 @@ t.test('while there is no watcher, one listener records calls and one refusals',
   const app = await gateway(t)
   const before = listeners(app)
   const [one, two] = [await Watcher.open(t, app), await Watcher.open(t, app)]
-  t.strictSame(listeners(app), [Number(before[0]) + 1, Number(before[1]) + 1, before[2]], 'more for all watchers together')
+  t.strictSame(
+    listeners(app),
+    [Number(before[0]) + 1, Number(before[1]) + 1, before[2]],
+    'more for all watchers together'
+  )
   await one.stop()
   two.client.close()
   await until(() => listeners(app).join() === before.join())
@@ -183,7 +230,15 @@ t.test('of more calls than a batch has, the newest are sent and the others count
   const watcher = await Watcher.open(t, app)
   const other = await createClient(app)
   const CALLS = 5_000
-  await Promise.all(Array.from({ length: CALLS }, async (_, index) => await other.call(index === CALLS - 1 ? 'say' : 'echo', index === CALLS - 1 ? { level: 'info', text: '' } : { text: 'x' }).catch(() => {})))
+  await Promise.all(
+    Array.from(
+      { length: CALLS },
+      async (_, index) =>
+        await other
+          .call(index === CALLS - 1 ? 'say' : 'echo', index === CALLS - 1 ? { level: 'info', text: '' } : { text: 'x' })
+          .catch(() => {})
+    )
+  )
   await until(() => watcher.ended.length + watcher.dropped === CALLS + 2)
   t.ok(watcher.dropped > 0, `${watcher.dropped} dropped`)
   t.ok(watcher.batches.every(({ ended = [] }) => ended.length <= 200))
@@ -194,7 +249,10 @@ t.test('of more calls than a batch has, the newest are sent and the others count
 t.test('the 33rd watcher is refused, until one has left', async t => {
   const app = await gateway(t)
   const client = await createClient(app)
-  const watching = Array.from({ length: 32 }, () => new AbortController()).map(controller => ({ controller, answer: client.request('patchbay/watch', {}, controller.signal).catch(() => {}) }))
+  const watching = Array.from({ length: 32 }, () => new AbortController()).map(controller => ({
+    controller,
+    answer: client.request('patchbay/watch', {}, controller.signal).catch(() => {})
+  }))
   await until(() => client.notifications.length >= 32)
   await t.rejects(client.request('patchbay/watch'), { code: -32603, message: /At most 32/ })
   watching[0]?.controller.abort()
@@ -224,8 +282,14 @@ t.test('after a feed that could not be opened the next watcher gets another', as
 t.test('what an upstream wrote last is told while it fails, and since when it is as it is', async t => {
   const before = Date.now()
   const { entry } = await openFixture(t, 'stdio', newestLegacy)
-  const app = await gateway(t, { mcpServers: { broken: { command: process.execPath, args: ['-e', 'console.error("no disk"); process.exit(3)'] }, good: entry } })
-  const upstream = (alias: string): Record<string, unknown> | undefined => watcher.last('upstreams')?.find(row => row['alias'] === alias)
+  const app = await gateway(t, {
+    mcpServers: {
+      broken: { command: process.execPath, args: ['-e', 'console.error("no disk"); process.exit(3)'] },
+      good: entry
+    }
+  })
+  const upstream = (alias: string): Record<string, unknown> | undefined =>
+    watcher.last('upstreams')?.find(row => row['alias'] === alias)
   const watcher = await Watcher.open(t, app)
   await until(() => upstream('broken')?.['lastLines'] !== undefined && upstream('good')?.['state'] === 'ready')
   t.match(upstream('broken'), { since: Number, failing: true, lastError: /code 3/, lastLines: ['no disk'] })
@@ -242,7 +306,9 @@ t.test('what is repaired and left out of the lists of an upstream is told', asyn
   const app = await gateway(t, { mcpServers: { odd: { command: process.execPath, args: ['-e', program] } } })
   const watcher = await Watcher.open(t, app)
   await until(() => watcher.last('upstreams')?.[0]?.['warnings'] !== undefined)
-  t.match(watcher.last('upstreams'), [{ alias: 'odd', tools: 1, repaired: 1, warnings: ['tool "b" is left out: its inputSchema is not an object'] }])
+  t.match(watcher.last('upstreams'), [
+    { alias: 'odd', tools: 1, repaired: 1, warnings: ['tool "b" is left out: its inputSchema is not an object'] }
+  ])
 })
 
 t.test('a watcher that names members is told only these', async t => {
@@ -264,7 +330,9 @@ t.test('trouble and refusals are told soon', async t => {
   app.mcp.health.report('disk', 'it is full')
   await until(() => watcher.last('health')?.['status'] === 'degraded')
   t.match(watcher.last('health'), { ready: true, reason: 'it is full', parts: { disk: 'it is full' } })
-  for (let count = 0; count < 3; count++) t.equal((await post(app, { id: 1, method: 'ping' }, bearer('wrong'))).statusCode, 401)
+  for (let count = 0; count < 3; count++) {
+    t.equal((await post(app, { id: 1, method: 'ping' }, bearer('wrong'))).statusCode, 401)
+  }
   await until(() => watcher.last('refusals')?.[0]?.['count'] === 3)
   t.match(watcher.last('refusals'), [{ reason: String, status: 401, count: 3, last: Number }])
 })

@@ -60,10 +60,16 @@ t.test('one address may have so many connections, and other addresses still get 
 
 t.test('as many headers as allowed are read, one more is refused', async t => {
   const { url } = await listening(t, { limits: { maxHeaders: 5 } })
-  const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, '1']))
+  const headers = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, '1']))
   const ask = async (count: number) => await new Promise<number | undefined>((resolve, reject) => {
     // Host and Connection are two of them.
-    http.get(`${url}/health`, { agent: false, headers: headers(count - 2) }, reply => { reply.resume(); resolve(reply.statusCode) }).on('error', reject)
+    http
+      .get(`${url}/health`, { agent: false, headers: headers(count - 2) }, reply => {
+        reply.resume()
+        resolve(reply.statusCode)
+      })
+      .on('error', reject)
   })
   t.equal(await ask(5), 200)
   t.equal(await ask(6), 431)

@@ -10,7 +10,11 @@ const serving = async (t: Test) => await gateway(t, { allowedOrigins: [ORIGIN] }
 const preflight = (origin: string, url = '/mcp') => ({
   method: 'OPTIONS' as const,
   url,
-  headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type,mcp-session-id,mcp-protocol-version' }
+  headers: {
+    origin,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'content-type,mcp-session-id,mcp-protocol-version'
+  }
 })
 
 t.test('a preflight request of an allowed page is answered with permission', async t => {
@@ -28,7 +32,11 @@ t.test('a preflight request of an allowed page is answered with permission', asy
 t.test('a page that may ask may read the reply, be it JSON or a stream, and the session in it', async t => {
   const app = await serving(t)
   for (const request of [asJson, asStream]) {
-    const { statusCode, headers } = await app.inject({ ...request, url: '/mcp', headers: { ...request.headers, origin: ORIGIN } })
+    const { statusCode, headers } = await app.inject({
+      ...request,
+      url: '/mcp',
+      headers: { ...request.headers, origin: ORIGIN }
+    })
     t.equal(statusCode, 200)
     t.equal(headers['access-control-allow-origin'], ORIGIN)
     t.match(headers['access-control-expose-headers'], /Mcp-Session-Id/i)

@@ -7,16 +7,28 @@ import { until } from '../../support/wait.js'
 import { Speaker } from '../../support/speaker.js'
 import { stopTime } from '../../support/clocks.js'
 
-for (const [limit, words] of [[{ maxRss: 1 }, /too much memory, limit maxRss/], [{ maxHeap: 1 }, /little heap left, limit maxHeap/]] as const) {
+for (const [limit, words] of [
+  [{ maxRss: 1 }, /too much memory, limit maxRss/],
+  [{ maxHeap: 1 }, /little heap left, limit maxHeap/]
+] as const) {
   t.test(`${Object.keys(limit)[0]}: clients get an overload error, and pings are answered`, async t => {
     const app = await gateway(t, { limits: { ...limit, maxEventLoopDelay: 100 } })
     const [known, stateless] = [new Speaker(app), new Speaker(app, { version: '2026-07-28' })]
     await until(() => app.mcp.pressure.level === 'heavy')
-    for (const speaker of [known, stateless]) t.match(await speaker.request('tools/list'), { error: { code: -32603, message: words, data: { retryAfter: 1 } } })
+    for (const speaker of [known, stateless]) {
+      t.match(await speaker.request('tools/list'), { error: { code: -32603, message: words, data: { retryAfter: 1 } } })
+    }
     t.match(await known.request('ping'), { result: {} })
     await t.rejects(createClient(app), { code: -32603 })
-    for (const path of ['/mcp/sse', '/sse']) t.match(await app.inject({ url: path }), { statusCode: 503, headers: { 'retry-after': '1' } }, path)
-    t.match((await app.inject('/health')).json(), { status: 'overloaded', live: true, ready: false, parts: { pressure: words } })
+    for (const path of ['/mcp/sse', '/sse']) {
+      t.match(await app.inject({ url: path }), { statusCode: 503, headers: { 'retry-after': '1' } }, path)
+    }
+    t.match((await app.inject('/health')).json(), {
+      status: 'overloaded',
+      live: true,
+      ready: false,
+      parts: { pressure: words }
+    })
   })
 }
 

@@ -10,7 +10,11 @@ import { freePort, redisServer, RedisServer, withRedis } from '../../support/env
 const ALONE = /calls are counted by this gateway alone/
 
 async function call (app: FastifyInstance): Promise<number> {
-  const { statusCode } = await app.inject({ method: 'POST', url: '/message', payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' } })
+  const { statusCode } = await app.inject({
+    method: 'POST',
+    url: '/message',
+    payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  })
   return statusCode
 }
 
@@ -46,7 +50,10 @@ async function within5s (condition: () => boolean): Promise<number> {
 t.test('gateways that share a Redis count together', withRedis, async t => {
   const { url } = await redisServer(t)
   const begun = performance.now()
-  const apps = [await gateway(t, { rate: 1, burst: 6, redis: url }), await gateway(t, { rate: 1, burst: 6, redis: url })]
+  const apps = [
+    await gateway(t, { rate: 1, burst: 6, redis: url }),
+    await gateway(t, { rate: 1, burst: 6, redis: url })
+  ]
   let answered = 0
   for (;;) {
     const statuses = await Promise.all(apps.map(call))
@@ -59,9 +66,14 @@ t.test('gateways that share a Redis count together', withRedis, async t => {
 
 t.test('rates of tools are shared, too', withRedis, async t => {
   const { url } = await redisServer(t)
-  const apps = [await gateway(t, { toolRates: { echo: 1 }, redis: url }), await gateway(t, { toolRates: { echo: 1 }, redis: url })]
+  const apps = [
+    await gateway(t, { toolRates: { echo: 1 }, redis: url }),
+    await gateway(t, { toolRates: { echo: 1 }, redis: url })
+  ]
   const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'x' } } }
-  const replies = await Promise.all(apps.map(async app => await app.inject({ method: 'POST', url: '/message', payload })))
+  const replies = await Promise.all(
+    apps.map(async app => await app.inject({ method: 'POST', url: '/message', payload }))
+  )
   t.strictSame(replies.map(({ statusCode }) => statusCode).sort(), [200, 429])
 })
 
@@ -100,7 +112,9 @@ t.test('a Redis that hangs delays no call, and is used again when it goes on', w
     await until(() => seen.calls > before + 5, 'calls without an answer of Redis')
     await expectPrompt(t, app)
     // Once it is back before the connection is given up, once after.
-    if (isLong) await pause(3_500, 'the connection is given up after three seconds, and nothing outside of it shows that')
+    if (isLong) {
+      await pause(3_500, 'the connection is given up after three seconds, and nothing outside of it shows that')
+    }
     redis.signal('SIGCONT')
     const took = await within5s(() => isWell(app))
     t.comment(`back after ${Math.round(took)} ms`)
@@ -141,7 +155,9 @@ t.test('a Redis that refuses the login is logged without its password', withRedi
 })
 
 t.test('the command keeps running without Redis, and ends on a signal', async t => {
-  const running = launch(t, ['--stdio', '--port', '0'], { env: { PATCHBAY_REDIS: `redis://127.0.0.1:${await freePort()}` } })
+  const running = launch(t, ['--stdio', '--port', '0'], {
+    env: { PATCHBAY_REDIS: `redis://127.0.0.1:${await freePort()}` }
+  })
   running.send(initialize)
   t.match(await running.next(), { id: 'hello', result: {} })
   running.send({ id: 1, method: 'tools/call', params: { name: 'health_check', arguments: {} } })

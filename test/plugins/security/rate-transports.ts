@@ -23,21 +23,37 @@ type Opener = (app: FastifyInstance, url: string) => Promise<Connection>
 
 /** Every way in, with how many calls it takes to open it. */
 export const transports: Record<string, Opener> = {
-  'POST /mcp in 2026-07-28': async (_app, url) => ({ cost: 0, send: async message => await toAnswer(await post(url, modern(message), modernHeaders(message))), close: () => {} }),
+  'POST /mcp in 2026-07-28': async (_app, url) => ({
+    cost: 0,
+    send: async message => await toAnswer(await post(url, modern(message), modernHeaders(message))),
+    close: () => {}
+  }),
   'POST /mcp with a session': async (_app, url) => {
     const session = await openSession(url)
     return { cost: 1, send: async message => await toAnswer(await session.post(message)), close: () => {} }
   },
-  'POST /message': async (_app, url) => ({ cost: 0, send: async message => await postMessage(`${url}/message`, message), close: () => {} }),
+  'POST /message': async (_app, url) => ({
+    cost: 0,
+    send: async message => await postMessage(`${url}/message`, message),
+    close: () => {}
+  }),
   'HTTP+SSE': openSse,
   WebSocket: openSocket,
   stdio: openStdio
 }
 
 export async function postMessage (url: string, message: object): Promise<Answer> {
-  const reply = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text(message) })
+  const reply = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: text(message)
+  })
   const body = await reply.text()
-  return { status: reply.status, retryAfter: reply.headers.get('retry-after'), body: (body.startsWith('{') || body.startsWith('[') ? JSON.parse(body) : {}) as Json }
+  return {
+    status: reply.status,
+    retryAfter: reply.headers.get('retry-after'),
+    body: (body.startsWith('{') || body.startsWith('[') ? JSON.parse(body) : {}) as Json
+  }
 }
 
 async function openSse (_app: FastifyInstance, url: string): Promise<Connection> {
@@ -85,7 +101,11 @@ function modern (message: object): object {
 
 function modernHeaders (message: object): Record<string, string> {
   const { method, params } = message as { method: string, params?: { name?: string } }
-  return { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...(params?.name === undefined ? {} : { 'mcp-name': params.name }) }
+  return {
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': method,
+    ...(params?.name === undefined ? {} : { 'mcp-name': params.name })
+  }
 }
 
 async function toAnswer ({ status, headers, body }: Awaited<ReturnType<typeof post>>): Promise<Answer> {

@@ -21,7 +21,10 @@ function listing (fixed: string[], behind: Record<string, number | undefined>) {
           list: (after, size) => {
             asked.push([name, after, size])
             const start = after === undefined ? 0 : Number(after.split(':')[1])
-            return Array.from({ length: Math.max(0, Math.min(size, (behind[name] as number) - start)) }, (_, index) => ({ uri: `${name}:${start + index + 1}`, name: '' }))
+            return Array.from(
+              { length: Math.max(0, Math.min(size, (behind[name] as number) - start)) },
+              (_, index) => ({ uri: `${name}:${start + index + 1}`, name: '' })
+            )
           }
         })
   })
@@ -57,7 +60,12 @@ const SHELVES: Array<[fixed: string[], behind: Record<string, number | undefined
 
 t.test('the pages together are fixed resources, then what is behind each template, each once', async t => {
   for (const [fixed, behind] of SHELVES) {
-    const whole = [...fixed, ...Object.keys(behind).sort().flatMap(name => Array.from({ length: behind[name] ?? 0 }, (_, index) => `${name}:${index + 1}`))]
+    const whole = [
+      ...fixed,
+      ...Object.keys(behind)
+        .sort()
+        .flatMap(name => Array.from({ length: behind[name] ?? 0 }, (_, index) => `${name}:${index + 1}`))
+    ]
     for (let size = 1; size <= 9; size++) {
       const pages = await all(listing(fixed, behind), size)
       t.strictSame(pages.flat(), whole, `${JSON.stringify(behind)} in pages of ${size}`)
@@ -70,7 +78,13 @@ t.test('a list holds copies of the definitions of the author', async t => {
   const entry = { uri: 'a:1', name: 'one' }
   const templates = new Collection<Resource>('template')
   templates.add('a:{n}', resource({ uri: 'a:{n}', name: 'a', list: () => [entry], read: () => '' }))
-  const { items: [item] } = await resourceListing(unfiltered(new Collection<Resource>('resource')), templates, () => true).page(undefined, 5, CALL)
+  const {
+    items: [item]
+  } = await resourceListing(unfiltered(new Collection<Resource>('resource')), templates, () => true).page(
+    undefined,
+    5,
+    CALL
+  )
   t.strictSame(item?.listed, entry)
   t.not(item?.listed, entry)
 })
@@ -85,7 +99,10 @@ t.test('no more is asked for than fits, and one to know whether there is more', 
 t.test('a page goes on behind a template after what was seen, whatever was removed before it', async t => {
   const shelves = listing([], { a: 3, b: 2 })
   const { last } = await shelves.uris(undefined, 2)
-  shelves.templates.add('0:{n}', resource({ uri: '0:{n}', name: '0', list: () => [{ uri: '0:1', name: '' }], read: () => '' }))
+  shelves.templates.add(
+    '0:{n}',
+    resource({ uri: '0:{n}', name: '0', list: () => [{ uri: '0:1', name: '' }], read: () => '' })
+  )
   t.strictSame((await shelves.uris(last, 9)).uris, ['a:3', 'b:1', 'b:2'], 'what was added before is not seen')
   shelves.templates.remove('a:{n}')
   t.strictSame((await shelves.uris(last, 9)).uris, ['b:1', 'b:2'])
@@ -110,7 +127,10 @@ t.test('a template that turns up with the URI of a removed one goes on after wha
 t.test('a template whose list fails fails the page', async t => {
   const templates = new Collection<Resource>('template')
   templates.add('a:{n}', resource({ uri: 'a:{n}', name: 'a', list: () => { throw new Error('down') }, read: () => '' }))
-  await t.rejects(resourceListing(unfiltered(new Collection<Resource>('resource')), templates, () => true).page(undefined, 5, CALL), { message: 'down' })
+  await t.rejects(
+    resourceListing(unfiltered(new Collection<Resource>('resource')), templates, () => true).page(undefined, 5, CALL),
+    { message: 'down' }
+  )
 })
 
 function unfiltered (fixed: Collection<Resource>) {

@@ -10,7 +10,12 @@ const MATCHES: Array<[operator: string, template: string, uri: string, expected:
   ['simple, a list of variables', 'geo:{lat,long}', 'geo:45.4,12.3', { lat: '45.4', long: '12.3' }],
   ['simple, fewer values than variables', 'geo:{lat,long}', 'geo:45.4', { lat: '45.4' }],
   ['reserved', 'file:///{+path}', 'file:///a/b/c.txt', { path: 'a/b/c.txt' }],
-  ['reserved, a path with everything in it', 'file:///x/{+path}', 'file:///x/a,b/c%20d%25%23%3F/%F0%9F%99%82%0A;=&+', { path: 'a,b/c d%#?/🙂\n;=&+' }],
+  [
+    'reserved, a path with everything in it',
+    'file:///x/{+path}',
+    'file:///x/a,b/c%20d%25%23%3F/%F0%9F%99%82%0A;=&+',
+    { path: 'a,b/c d%#?/🙂\n;=&+' }
+  ],
   ['reserved before a literal', 'file:///{+path}.txt', 'file:///a.txt/b.txt', { path: 'a.txt/b' }],
   ['reserved before a variable', 'db://{+table}/rows/{id}', 'db://a/b/rows/3', { table: 'a/b', id: '3' }],
   ['fragment', 'doc://book{#section}', 'doc://book#intro/2', { section: 'intro/2' }],
@@ -62,9 +67,30 @@ for (const [why, template, uri] of MISMATCHES) {
   t.test(`no match: ${why} (${template}, ${uri})`, async t => t.equal(match(template, uri), undefined))
 }
 
-for (const template of ['a{', 'a}', '{a', 'a}b{c', '{}', '{a{b}}', '{,}', '{a,}', '{a b}', '{=a}', '{!a}', '{@a}', '{|a}', '{a:}', '{a:x}', '{a**}', '{?}', '{a-b}']) {
+for (const template of [
+  'a{',
+  'a}',
+  '{a',
+  'a}b{c',
+  '{}',
+  '{a{b}}',
+  '{,}',
+  '{a,}',
+  '{a b}',
+  '{=a}',
+  '{!a}',
+  '{@a}',
+  '{|a}',
+  '{a:}',
+  '{a:x}',
+  '{a**}',
+  '{?}',
+  '{a-b}'
+]) {
   t.test(`the template ${template} is refused with its own text`, async t => {
-    t.throws(() => uriTemplate(template), { message: new RegExp(`URI template "${template.replace(/[^\w]/g, '\\$&')}"`) })
+    t.throws(() => uriTemplate(template), {
+      message: new RegExp(`URI template "${template.replace(/[^\w]/g, '\\$&')}"`)
+    })
   })
 }
 

@@ -4,7 +4,12 @@ import { WatchCount } from '../../../protocol/definitions/subscriptions/watch-co
 
 /** Watches that start and fail when the test decides. */
 function watches () {
-  const begun: Array<{ uri: string, start: (stop?: (() => void) | null) => void, fail: (why: Error) => void, stops: number }> = []
+  const begun: Array<{
+    uri: string
+    start: (stop?: (() => void) | null) => void
+    fail: (why: Error) => void
+    stops: number
+  }> = []
   const count = new WatchCount(async uri => await new Promise((resolve, reject) => {
     const one = {
       uri,
@@ -21,7 +26,11 @@ const settled = async (): Promise<void> => await new Promise(resolve => setImmed
 
 t.test('a URI is watched once for all who are interested, until the last one is not', async t => {
   const { count, begun, first } = watches()
-  const release = [count.acquire('a', ANONYMOUS_ALL_SCOPES), count.acquire('a', ANONYMOUS_ALL_SCOPES), count.acquire('a', ANONYMOUS_ALL_SCOPES)]
+  const release = [
+    count.acquire('a', ANONYMOUS_ALL_SCOPES),
+    count.acquire('a', ANONYMOUS_ALL_SCOPES),
+    count.acquire('a', ANONYMOUS_ALL_SCOPES)
+  ]
   t.equal(begun.length, 1)
   first().start()
   const [one, two, three] = await Promise.all(release)

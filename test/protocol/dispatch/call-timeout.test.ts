@@ -11,7 +11,11 @@ import { untilAborted } from '../../support/wait.js'
 const Anything = Type.Object({})
 const never = async (): Promise<never> => await new Promise(() => {})
 
-function limited (limits: Partial<Limits>, handle: (params: object, call: Call) => object | Promise<object>, timed = true): Dispatcher {
+function limited (
+  limits: Partial<Limits>,
+  handle: (params: object, call: Call) => object | Promise<object>,
+  timed = true
+): Dispatcher {
   const mcp = dispatcher({ limits })
   mcp.method('m', Anything, handle, { timed })
   return mcp
@@ -53,7 +57,12 @@ t.test('a signal that is looked at only after the timeout is aborted already', a
 t.test('nothing follows the answer: neither a late result nor late progress', async t => {
   let late: Call | undefined
   let finish: (result: object) => void = () => {}
-  const mcp = limited({ callTimeout: 20 }, async (_params, call) => { late = call; return await new Promise<object>(resolve => { finish = resolve }) })
+  const mcp = limited({ callTimeout: 20 }, async (_params, call) => {
+    late = call
+    return await new Promise<object>(resolve => {
+      finish = resolve
+    })
+  })
   const { request, channel } = client(mcp)
   await request('m', { _meta: { progressToken: 1 } })
   late?.progress(1)
@@ -69,7 +78,15 @@ t.test('progress extends the deadline, whether the client asked for it or not', 
   const { pass } = stopTime(t)
   let running: Call | undefined
   let finish: (result: object) => void = () => {}
-  const { request } = client(limited({ callTimeout: 400, callTimeoutMax: 10_000 }, async (_params, call) => await new Promise<object>(resolve => { [running, finish] = [call, resolve] })))
+  const { request } = client(
+    limited(
+      { callTimeout: 400, callTimeoutMax: 10_000 },
+      async (_params, call) =>
+        await new Promise<object>(resolve => {
+          [running, finish] = [call, resolve]
+        })
+    )
+  )
   const answer = request('m')
   for (let step = 1; step <= 6; step++) {
     await pass(399)
@@ -81,7 +98,12 @@ t.test('progress extends the deadline, whether the client asked for it or not', 
 
 t.test('progress does not push the end past the hard limit', async t => {
   const { pass, after } = stopTime(t)
-  const { ask, channel } = client(limited({ callTimeout: 50, callTimeoutMax: 200 }, async (_params, call) => await keepWorking(call, async () => await after(5))))
+  const { ask, channel } = client(
+    limited(
+      { callTimeout: 50, callTimeoutMax: 200 },
+      async (_params, call) => await keepWorking(call, async () => await after(5))
+    )
+  )
   ask('m')
   await pass(199, 1)
   t.strictSame(channel.sent, [], 'it shows signs of life')
@@ -145,7 +167,12 @@ t.test('progress is sent only to clients that asked, and only when it grows', as
   for (const progressToken of ['', 0, 'token', 7]) {
     const { ask, channel } = client(mcp)
     ask('m', { _meta: { progressToken } })
-    for (const progress of [1, 2, 3]) t.match(await channel.next(), { method: 'notifications/progress', params: { progressToken, progress, total: 3, message: `at ${progress}` } })
+    for (const progress of [1, 2, 3]) {
+      t.match(await channel.next(), {
+        method: 'notifications/progress',
+        params: { progressToken, progress, total: 3, message: `at ${progress}` }
+      })
+    }
     t.match(await channel.next(), { result: {} })
   }
 })
@@ -158,8 +185,15 @@ t.test('progress that is no finite number is not sent, nor is such a total', asy
   })
   const { ask, channel } = client(mcp)
   ask('m', { _meta: { progressToken: 7 } })
-  const notified = [await channel.next(), await channel.next(), await channel.next(), await channel.next()].map(({ params }) => params)
-  t.strictSame(notified, [{ progressToken: 7, progress: 1 }, { progressToken: 7, progress: 2 }, { progressToken: 7, progress: 3 }, { progressToken: 7, progress: 4, total: 4 }])
+  const notified = [await channel.next(), await channel.next(), await channel.next(), await channel.next()].map(
+    ({ params }) => params
+  )
+  t.strictSame(notified, [
+    { progressToken: 7, progress: 1 },
+    { progressToken: 7, progress: 2 },
+    { progressToken: 7, progress: 3 },
+    { progressToken: 7, progress: 4, total: 4 }
+  ])
   t.match(await channel.next(), { result: {} })
 })
 

@@ -12,8 +12,14 @@ t.test('each extension is told beside the others, to callers with its scopes', a
   t.notOk(capabilities.differ, 'all callers are told of it')
   capabilities.declareExtension('b/guarded', {}, ['admin'])
   t.ok(capabilities.differ)
-  t.strictSame(capabilities.of(modern, UNAUTHENTICATED), { tools: { listChanged: true }, extensions: { 'a/open': { level: 1 } } })
-  t.strictSame(capabilities.of(modern, ANONYMOUS_ALL_SCOPES), { tools: { listChanged: true }, extensions: { 'a/open': { level: 1 }, 'b/guarded': {} } })
+  t.strictSame(capabilities.of(modern, UNAUTHENTICATED), {
+    tools: { listChanged: true },
+    extensions: { 'a/open': { level: 1 } }
+  })
+  t.strictSame(capabilities.of(modern, ANONYMOUS_ALL_SCOPES), {
+    tools: { listChanged: true },
+    extensions: { 'a/open': { level: 1 }, 'b/guarded': {} }
+  })
 })
 
 t.test('revisions with sessions are told of extensions below experimental, beside what else is there', async t => {
@@ -22,5 +28,9 @@ t.test('revisions with sessions are told of extensions below experimental, besid
   capabilities.declareExtension('a/open', {})
   t.strictSame(capabilities.of(newestStateful, ANONYMOUS_ALL_SCOPES), { experimental: { own: {}, 'a/open': {} } })
   t.strictSame(capabilities.of(modern, ANONYMOUS_ALL_SCOPES), { extensions: { 'a/open': {} } })
-  t.equal(capabilities.of(modern, ANONYMOUS_ALL_SCOPES), capabilities.of(modern, ANONYMOUS_ALL_SCOPES), 'one object for all')
+  t.equal(
+    capabilities.of(modern, ANONYMOUS_ALL_SCOPES),
+    capabilities.of(modern, ANONYMOUS_ALL_SCOPES),
+    'one object for all'
+  )
 })

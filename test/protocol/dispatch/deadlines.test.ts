@@ -133,7 +133,11 @@ t.test('a deadline that is removed, first, last or between, does not fire, and a
         for (const name of turned ? ended.toReversed() : ended) running.get(name)?.stop()
         begin('late')
         pass(200)
-        t.strictSame(expired, after(100, ...NAMES.filter(name => !ended.includes(name)), 'late'), `without ${ended.join('')}`)
+        t.strictSame(
+          expired,
+          after(100, ...NAMES.filter(name => !ended.includes(name)), 'late'),
+          `without ${ended.join('')}`
+        )
       })
     }
   }
@@ -158,7 +162,12 @@ t.test('a removed deadline keeps no reference to others', async t => {
     const running = NAMES.map(name => begin(name))
     for (const index of [2, 0, 4]) running[index]?.stop()
     pass(100)
-    for (const [index, { deadline: { older, newer } }] of running.entries()) t.strictSame([older, newer], [undefined, undefined], `the one at ${index}`)
+    for (const [
+      index,
+      {
+        deadline: { older, newer }
+      }
+    ] of running.entries()) { t.strictSame([older, newer], [undefined, undefined], `the one at ${index}`) }
   })
 })
 
@@ -196,7 +205,13 @@ t.test('a deadline that fires may remove others that are due: they do not fire',
   for (const first of NAMES) {
     turning(USUAL, ({ begin, pass, expired }) => {
       const running: Work[] = []
-      for (const name of NAMES) running.push(begin(name, () => { if (name === first) for (const deadline of running) deadline.stop() }))
+      for (const name of NAMES) {
+        running.push(
+          begin(name, () => {
+            if (name === first) for (const deadline of running) deadline.stop()
+          })
+        )
+      }
       pass(500)
       t.strictSame(expired, after(100, ...NAMES.slice(0, NAMES.indexOf(first) + 1)), `all end with ${first}`)
     })
@@ -313,6 +328,13 @@ t.test('a call that waits for an upstream may have a timeout of its own, within 
     pass(200)
     extended.extend()
     pass(1_000)
-    t.strictSame(expired, ['shorter after 50', 'usual after 100', 'the same after 100', 'longer after 300', 'extended after 500', 'too long after 1000'])
+    t.strictSame(expired, [
+      'shorter after 50',
+      'usual after 100',
+      'the same after 100',
+      'longer after 300',
+      'extended after 500',
+      'too long after 1000'
+    ])
   })
 })

@@ -6,10 +6,15 @@ import { client, dispatcher, modern, revision, type Json } from '../../support/r
 
 const Anything = Type.Object({})
 
-function serving (name: string, handle: () => unknown): { mcp: Dispatcher, logged: Array<{ correlation?: string, err?: unknown }> } {
+function serving (
+  name: string,
+  handle: () => unknown
+): { mcp: Dispatcher, logged: Array<{ correlation?: string, err?: unknown }> } {
   const mcp = dispatcher()
   const logged: Array<{ correlation?: string, err?: unknown }> = []
-  mcp.observers.log.add((_level, data) => { logged.push(data as { correlation?: string }) })
+  mcp.observers.log.add((_level, data) => {
+    logged.push(data as { correlation?: string })
+  })
   mcp.method(name, Anything, handle as () => object)
   return { mcp, logged }
 }
@@ -70,7 +75,15 @@ for (const version of ['2025-06-18', '2026-07-28']) {
   }
 }
 
-const THROWN: unknown[] = [new Error('secret detail'), 'secret detail', undefined, null, 7, { message: 'secret detail' }, Object.assign(new Error('secret detail'), { code: -1 })]
+const THROWN: unknown[] = [
+  new Error('secret detail'),
+  'secret detail',
+  undefined,
+  null,
+  7,
+  { message: 'secret detail' },
+  Object.assign(new Error('secret detail'), { code: -1 })
+]
 
 for (const thrown of THROWN) {
   t.test(`a handler that throws ${String(thrown)} is an internal error whose text stays here`, async t => {
@@ -86,8 +99,12 @@ for (const thrown of THROWN) {
 
 t.test('an McpError crosses as it is, and so does one of another copy of this package', async t => {
   const { mcp } = serving('m', () => { throw new McpError(-32001, 'no clipboard', { why: 'headless' }) })
-  t.match(await client(mcp).request('m'), { error: { code: -32001, message: 'no clipboard', data: { why: 'headless' } } })
-  const foreign = serving('m', () => { throw Object.assign(new Error('elsewhere'), { name: 'McpError', code: -32001 }) })
+  t.match(await client(mcp).request('m'), {
+    error: { code: -32001, message: 'no clipboard', data: { why: 'headless' } }
+  })
+  const foreign = serving('m', () => {
+    throw Object.assign(new Error('elsewhere'), { name: 'McpError', code: -32001 })
+  })
   t.match(await client(foreign.mcp).request('m'), { error: { code: -32001, message: 'elsewhere' } })
 })
 
@@ -113,7 +130,10 @@ t.test('an invalid or unknown notification, or one whose handler throws, is not 
   const logged: unknown[] = []
   const received: unknown[] = []
   mcp.observers.log.add((_level, data) => { logged.push(data) })
-  mcp.notification('n', Type.Object({ n: Type.Integer() }), ({ n }) => { received.push(n); if (n === 13) throw new Error('unlucky') })
+  mcp.notification('n', Type.Object({ n: Type.Integer() }), ({ n }) => {
+    received.push(n)
+    if (n === 13) throw new Error('unlucky')
+  })
   const { send, channel } = client(mcp)
   for (const params of [{ n: 1 }, { n: 'x' }, { n: 13 }, { n: 2 }]) send({ jsonrpc: '2.0', method: 'n', params })
   send({ jsonrpc: '2.0', method: 'unheard/of' })
@@ -161,7 +181,11 @@ t.test('before the handshake only the handshake and ping are served', async t =>
   peer.revision = undefined
   t.match(await request('m'), { error: { code: -32600, message: /initialize first/ } })
   t.match(await request('ping'), { result: {} })
-  t.match(await request('m', modern()), { result: { resultType: 'complete' } }, 'a request that describes itself needs none')
+  t.match(
+    await request('m', modern()),
+    { result: { resultType: 'complete' } },
+    'a request that describes itself needs none'
+  )
 })
 
 t.test('a self-describing request in between does not take batches away from a client that has them', async t => {

@@ -9,14 +9,26 @@ const Anything = Type.Object({})
 t.test('calls in flight are answered before draining ends', async t => {
   const mcp = dispatcher()
   const finish: Array<() => void> = []
-  mcp.method('m', Anything, async () => await new Promise<object>(resolve => { finish.push(() => resolve({ done: true })) }))
+  mcp.method(
+    'm',
+    Anything,
+    async () =>
+      await new Promise<object>(resolve => {
+        finish.push(() => resolve({ done: true }))
+      })
+  )
   const clients = [client(mcp), client(mcp), client(mcp)]
   for (const { ask } of clients) ask('m')
   const drained = mcp.lifecycle.drain(Infinity)
   await turn()
   for (const each of finish) each()
   await drained
-  for (const { channel } of clients) t.match(channel.sent.map(text => JSON.parse(text) as object), [{ id: 1, result: { done: true } }])
+  for (const { channel } of clients) {
+    t.match(
+      channel.sent.map(text => JSON.parse(text) as object),
+      [{ id: 1, result: { done: true } }]
+    )
+  }
 })
 
 t.test('a request that is received during the drain is refused', async t => {
@@ -68,7 +80,12 @@ t.test('a handler that ignores everything does not hold the end up', async t => 
 
 t.test('a question without an answer is given up at once', async t => {
   const mcp = dispatcher({ limits: { grace: 60_000 } })
-  mcp.clientRequestKinds.add('ask/it', { needs: () => ({}), known: () => true, params: params => params, answer: answer => answer })
+  mcp.clientRequestKinds.add('ask/it', {
+    needs: () => ({}),
+    known: () => true,
+    params: params => params,
+    answer: answer => answer
+  })
   mcp.method('m', Anything, async (_params, call) => await call.ask({ q: { method: 'ask/it', params: {} } }))
   const { ask, channel } = client(mcp)
   ask('m')
@@ -146,7 +163,10 @@ t.test('a request for a peer that is closed is answered, and nothing else is', a
   const receive = (message: object) => mcp.receive(mcp.decode(JSON.stringify(message)), peer, channel)
   receive({ jsonrpc: '2.0', id: 7, method: 'm' })
   receive([{ jsonrpc: '2.0', id: 8, method: 'm' }, { jsonrpc: '2.0', method: 'n' }])
-  const closed = { code: -32603, message: 'The session or connection was closed before the request was read; it was not carried out' }
+  const closed = {
+    code: -32603,
+    message: 'The session or connection was closed before the request was read; it was not carried out'
+  }
   t.match(channel.sent.map(text => JSON.parse(text) as unknown), [{ id: 7, error: closed }, [{ id: 8, error: closed }]])
   receive({ jsonrpc: '2.0', method: 'n' })
   receive({ jsonrpc: '2.0', id: 1, result: {} })

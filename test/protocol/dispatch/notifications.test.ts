@@ -12,7 +12,13 @@ function withListener () {
   const received: unknown[] = []
   const peer = new Peer()
   notifications.on('counted', Counted, ({ count }, from) => { received.push([count, from === peer]) })
-  return { notifications, received, reported, notify: (method: string, params: Params = {}) => notifications.dispatch({ kind: 'notification', method, params }, peer) }
+  return {
+    notifications,
+    received,
+    reported,
+    notify: (method: string, params: Params = {}) =>
+      notifications.dispatch({ kind: 'notification', method, params }, peer)
+  }
 }
 
 t.test('a listener gets the params of a notification and the peer that sent it', async t => {
@@ -31,7 +37,13 @@ t.test('invalid notifications are ignored, and so are those without a handler', 
 
 t.test('a notification can be registered once', async t => {
   const { notifications, received, notify } = withListener()
-  t.throws(() => notifications.on('counted', Counted, () => { received.push('second') }), { message: 'notification counted is registered already' })
+  t.throws(
+    () =>
+      notifications.on('counted', Counted, () => {
+        received.push('second')
+      }),
+    { message: 'notification counted is registered already' }
+  )
   notify('counted', { count: 1 })
   t.strictSame(received, [[1, true]])
 })

@@ -22,7 +22,10 @@ for (const [name, event] of [['onBegin', 'begin'], ['onEnd', 'end'], ['onLog', '
     t.match(await request('m'), { id: 1, result: { fine: true } })
     t.match(await request('m'), { id: 2, result: { fine: true } })
     t.ok(received.length >= 2, 'the second is told of every call')
-    t.match(logged.filter(({ listener }) => listener !== undefined), [{ level: 'error', listener: name, err: { message: 'a secret of the listener' } }])
+    t.match(
+      logged.filter(({ listener }) => listener !== undefined),
+      [{ level: 'error', listener: name, err: { message: 'a secret of the listener' } }]
+    )
     t.equal(logged.filter(({ listener }) => listener !== undefined).length, 1)
   })
 
@@ -61,7 +64,10 @@ t.test('an error without a code is never sent: the client gets an id that the lo
   // It is looked at before there is a call.
   Object.defineProperty(peer, 'conversation', { get: () => { throw new TypeError('cannot read a secret') } })
   send({ jsonrpc: '2.0', id: 7, method: 'm' })
-  const { id, error } = await channel.next() as { id: number, error: { code: number, message: string, data: { correlation: string } } }
+  const { id, error } = (await channel.next()) as {
+    id: number
+    error: { code: number, message: string, data: { correlation: string } }
+  }
   t.strictSame([id, error.code], [7, -32603])
   t.match(error.message, /^Internal error/)
   t.notMatch(JSON.stringify(error), /secret/)

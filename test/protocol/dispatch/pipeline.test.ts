@@ -7,7 +7,9 @@ import type { Identity } from '../../../protocol/wire/identity.js'
 import { client, dispatcher } from '../../support/recorder.js'
 
 const Anything = Type.Object({})
-const granted = (...scopes: string[]): { identity: Identity } => ({ identity: { principal: 'ada', scopes: new Set(scopes) } })
+const granted = (...scopes: string[]): { identity: Identity } => ({
+  identity: { principal: 'ada', scopes: new Set(scopes) }
+})
 
 t.test('a method without scopes of its own requires the basic scope', async t => {
   const mcp = dispatcher()
@@ -22,9 +24,17 @@ t.test('the HTTP refusal names all missing scopes at once', async t => {
   mcp.method('m', Anything, () => ({}), { scopes: ['a', 'b'] })
   const { peer } = client(mcp, granted('a'))
   const answered: unknown[] = []
-  const channel = { streams: true, hasStatus: true, respond: (...all: unknown[]) => answered.push(...all), emit: () => {}, end: () => {} }
+  const channel = {
+    streams: true,
+    hasStatus: true,
+    respond: (...all: unknown[]) => answered.push(...all),
+    emit: () => {},
+    end: () => {}
+  }
   mcp.receive(mcp.decode('{"jsonrpc":"2.0","id":1,"method":"m"}'), peer, channel)
-  t.match(JSON.parse(String(answered[0])), { error: { code: -32600, message: /a b/, data: { requiredScopes: ['a', 'b'] } } })
+  t.match(JSON.parse(String(answered[0])), {
+    error: { code: -32600, message: /a b/, data: { requiredScopes: ['a', 'b'] } }
+  })
   t.strictSame(answered.slice(1), [403, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="a b"' }])
 })
 
@@ -32,7 +42,10 @@ t.test('the scopes of a single request count, not those of its connection', asyn
   const mcp = dispatcher()
   mcp.method('m', Anything, (_params, { principal }) => ({ principal }))
   const { peer, channel } = client(mcp, granted())
-  mcp.receive(mcp.decode('{"jsonrpc":"2.0","id":1,"method":"m"}'), peer, channel, { principal: 'ada', scopes: new Set(['mcp']) })
+  mcp.receive(mcp.decode('{"jsonrpc":"2.0","id":1,"method":"m"}'), peer, channel, {
+    principal: 'ada',
+    scopes: new Set(['mcp'])
+  })
   t.match(await channel.next(), { result: { principal: 'ada' } })
 })
 
@@ -42,7 +55,10 @@ t.test('gates run in order, after scopes and before middleware, and end what the
   mcp.use(async (_call, next) => { seen.push('middleware'); return await next() })
   mcp.gate(() => { seen.push('first') })
   mcp.gate(async () => { await turn(); seen.push('second') })
-  mcp.gate(({ params }) => { seen.push('third'); if (params.stop === true) throw errors.tooFast('of this kind', 2, 'rate') })
+  mcp.gate(({ params }) => {
+    seen.push('third')
+    if (params.stop === true) throw errors.tooFast('of this kind', 2, 'rate')
+  })
   mcp.method('m', Anything, () => { seen.push('handler'); return {} })
   const { request } = client(mcp, granted('mcp'))
   t.match(await request('m'), { result: {} })
@@ -55,7 +71,9 @@ t.test('gates run in order, after scopes and before middleware, and end what the
 
 t.test('a gate that rejects refuses, too, and one that throws gives no reason', async t => {
   const mcp = dispatcher()
-  mcp.gate(async ({ params }) => { throw params.known === true ? errors.overloaded('memory') : new Error('secret detail') })
+  mcp.gate(async ({ params }) => {
+    throw params.known === true ? errors.overloaded('memory') : new Error('secret detail')
+  })
   mcp.method('m', Anything, () => ({}))
   const { request } = client(mcp)
   t.match(await request('m', { known: true }), { error: { message: /overloaded \(memory\)/ } })
@@ -87,7 +105,10 @@ t.test('calls beyond the limit of a peer are refused, and pings are always answe
   const other = client(mcp)
   other.ask('wait')
   for (const finish of open) finish()
-  await Promise.all([channel.until(() => channel.sent.length === 4), other.channel.until(() => other.channel.sent.length === 1)])
+  await Promise.all([
+    channel.until(() => channel.sent.length === 4),
+    other.channel.until(() => other.channel.sent.length === 1)
+  ])
   ask('wait')
   t.equal(open.length, 4, 'and there is room again')
 })
@@ -111,7 +132,12 @@ t.test('the handler gets the item whose scopes were checked, not one that came w
     let target: Target<string> | undefined = before
     const lookups: unknown[] = []
     mcp.gate(async () => { await turn(); target = { scopes: ['vault'], item: 'locked' } })
-    mcp.method('m', Anything, (_params, _call, item: string | undefined) => ({ item: item ?? 'none' }), { target: () => { lookups.push(target); return target } })
+    mcp.method('m', Anything, (_params, _call, item: string | undefined) => ({ item: item ?? 'none' }), {
+      target: () => {
+        lookups.push(target)
+        return target
+      }
+    })
     t.match(await client(mcp, granted('mcp')).request('m'), { result: { item: before?.item ?? 'none' } })
     t.strictSame(lookups, [before], 'it is looked up once')
   }

@@ -12,8 +12,14 @@ const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
 /** Returns the revision it was asked in. */
 function revisionDispatcher (): Dispatcher {
   const mcp = dispatcher()
-  for (const method of ['m', 'ping', 'server/discover']) mcp.method(method, Type.Object({}), (_params, { revision }) => ({ version: revision.version }))
-  mcp.method('initialize', Type.Object({}), (_params, { peer, revision }) => { peer.initialized = true; peer.revision = revision; return { version: revision.version } })
+  for (const method of ['m', 'ping', 'server/discover']) {
+    mcp.method(method, Type.Object({}), (_params, { revision }) => ({ version: revision.version }))
+  }
+  mcp.method('initialize', Type.Object({}), (_params, { peer, revision }) => {
+    peer.initialized = true
+    peer.revision = revision
+    return { version: revision.version }
+  })
   return mcp
 }
 
@@ -23,7 +29,14 @@ function stranger (mcp = revisionDispatcher(), options: PeerOptions = {}) {
   return connected
 }
 
-for (const [asked, answered] of [['2024-11-05', '2024-11-05'], ['2025-11-25', '2025-11-25'], ['2026-07-28', '2025-11-25'], ['1999-01-01', '2025-11-25'], [7, '2025-11-25'], [undefined, '2025-11-25']] as const) {
+for (const [asked, answered] of [
+  ['2024-11-05', '2024-11-05'],
+  ['2025-11-25', '2025-11-25'],
+  ['2026-07-28', '2025-11-25'],
+  ['1999-01-01', '2025-11-25'],
+  [7, '2025-11-25'],
+  [undefined, '2025-11-25']
+] as const) {
   t.test(`initialize with ${asked} agrees on ${answered}, for everything that follows`, async t => {
     const { request } = stranger()
     t.match(await request('initialize', { protocolVersion: asked }), { result: { version: answered } })
@@ -34,7 +47,9 @@ for (const [asked, answered] of [['2024-11-05', '2024-11-05'], ['2025-11-25', '2
 t.test('an HTTP session shakes hands once', async t => {
   const { request } = stranger()
   await request('initialize', { protocolVersion: '2025-06-18' })
-  t.match(await request('initialize', { protocolVersion: '2024-11-05' }), { error: { code: -32600, message: /already; send it without Mcp-Session-Id/ } })
+  t.match(await request('initialize', { protocolVersion: '2024-11-05' }), {
+    error: { code: -32600, message: /already; send it without Mcp-Session-Id/ }
+  })
   t.match(await request('m'), { result: { version: '2025-06-18' } })
 })
 
@@ -47,21 +62,30 @@ for (const transport of ['stdio', 'websocket', 'sse', 'memory'] as const) {
   })
 }
 
-t.test('to callers without its scopes a hidden method is as one that does not exist, whatever else is wrong', async t => {
-  const mcp = revisionDispatcher()
-  mcp.method('secret', Type.Object({}), () => ({}), { scopes: ['admin'], hidden: true })
-  mcp.method('wait', Type.Object({}), async () => await new Promise(() => {}))
-  const eve = { principal: 'eve', scopes: new Set(['mcp']) }
-  const answers = async (method: string): Promise<object[]> => {
-    const [early, expired, busy] = [stranger(mcp, { identity: eve }), client(mcp, { identity: { ...eve, expires: 1 } }), client(mcp, { identity: eve })]
-    busy.send({ jsonrpc: '2.0', id: 1, method: 'wait' })
-    return [await early.request(method), await expired.request(method), await busy.request(method)]
+t.test(
+  'to callers without its scopes a hidden method is as one that does not exist, whatever else is wrong',
+  async t => {
+    const mcp = revisionDispatcher()
+    mcp.method('secret', Type.Object({}), () => ({}), { scopes: ['admin'], hidden: true })
+    mcp.method('wait', Type.Object({}), async () => await new Promise(() => {}))
+    const eve = { principal: 'eve', scopes: new Set(['mcp']) }
+    const answers = async (method: string): Promise<object[]> => {
+      const [early, expired, busy] = [
+        stranger(mcp, { identity: eve }),
+        client(mcp, { identity: { ...eve, expires: 1 } }),
+        client(mcp, { identity: eve })
+      ]
+      busy.send({ jsonrpc: '2.0', id: 1, method: 'wait' })
+      return [await early.request(method), await expired.request(method), await busy.request(method)]
+    }
+    const unknown = await answers('absent')
+    t.match(unknown, [{ error: { code: -32601 } }, { error: { code: -32601 } }, { error: { code: -32601 } }])
+    t.strictSame(await answers('secret'), JSON.parse(JSON.stringify(unknown).replaceAll('absent', 'secret')))
+    t.match(await stranger(mcp, { identity: { principal: 'ann', scopes: new Set(['admin']) } }).request('secret'), {
+      error: { code: -32600, message: /initialize first/ }
+    })
   }
-  const unknown = await answers('absent')
-  t.match(unknown, [{ error: { code: -32601 } }, { error: { code: -32601 } }, { error: { code: -32601 } }])
-  t.strictSame(await answers('secret'), JSON.parse(JSON.stringify(unknown).replaceAll('absent', 'secret')))
-  t.match(await stranger(mcp, { identity: { principal: 'ann', scopes: new Set(['admin']) } }).request('secret'), { error: { code: -32600, message: /initialize first/ } })
-})
+)
 
 t.test('a request that names its revision is answered in it, before and after a handshake', async t => {
   const { request } = stranger()
@@ -74,7 +98,9 @@ t.test('a request that names its revision is answered in it, before and after a 
 t.test('a version that is not spoken is refused with those that are', async t => {
   for (const version of ['1999-01-01', '2025-11-25', '']) {
     const { request, channel } = stranger()
-    t.match(await request('m', { _meta: { [VERSION]: version, [CAPABILITIES]: {} } }), { error: { code: -32022, data: { requested: version, supported: versions } } })
+    t.match(await request('m', { _meta: { [VERSION]: version, [CAPABILITIES]: {} } }), {
+      error: { code: -32022, data: { requested: version, supported: versions } }
+    })
     t.strictSame(channel.statuses, [400])
   }
 })

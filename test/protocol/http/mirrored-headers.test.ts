@@ -6,7 +6,13 @@ const marked = (name: unknown, type = 'string') => ({ type, 'x-mcp-header': name
 const object = (properties: object) => ({ type: 'object', properties })
 
 t.test('annotations are read from properties at any depth', async t => {
-  const mirrors = mirrorsOf(object({ region: marked('Region'), plain: { type: 'string' }, order: object({ total: marked('Order-Total', 'integer'), paid: marked('Paid', 'boolean') }) }))
+  const mirrors = mirrorsOf(
+    object({
+      region: marked('Region'),
+      plain: { type: 'string' },
+      order: object({ total: marked('Order-Total', 'integer'), paid: marked('Paid', 'boolean') })
+    })
+  )
   t.strictSame(mirrors, [
     { header: 'Mcp-Param-Region', path: ['region'] },
     { header: 'Mcp-Param-Order-Total', path: ['order', 'total'] },
@@ -28,11 +34,15 @@ const MISPLACED: Array<[where: string, schema: object]> = [
 ]
 
 for (const [where, schema] of MISPLACED) {
-  t.test(`an annotation ${where} is refused`, async t => t.throws(() => mirrorsOf(schema as Record<string, unknown>), /x-mcp-header/))
+  t.test(`an annotation ${where} is refused`, async t =>
+    t.throws(() => mirrorsOf(schema as Record<string, unknown>), /x-mcp-header/)
+  )
 }
 
 for (const name of ['', 'a b', 'a:b', 'é', 'a\r\nb', 'a/b', 7, null, true]) {
-  t.test(`the header name ${JSON.stringify(name)} is refused`, async t => t.throws(() => mirrorsOf(object({ a: marked(name) })), /is not a header name/))
+  t.test(`the header name ${JSON.stringify(name)} is refused`, async t =>
+    t.throws(() => mirrorsOf(object({ a: marked(name) })), /is not a header name/)
+  )
 }
 
 for (const type of ['number', 'object', 'array', 'null', undefined]) {
@@ -47,7 +57,11 @@ t.test('two properties may not use one header, in whatever case', async t => {
 
 t.test('a property that is called x-mcp-header is a property like any other', async t => {
   t.strictSame(mirrorsOf(object({ 'x-mcp-header': { type: 'string' } })), [])
-  t.strictSame(mirrorsOf({ ...object({ a: { type: 'object', default: { 'x-mcp-header': 'A' } } }) }), [], 'nor is a value an annotation')
+  t.strictSame(
+    mirrorsOf({ ...object({ a: { type: 'object', default: { 'x-mcp-header': 'A' } } }) }),
+    [],
+    'nor is a value an annotation'
+  )
 })
 
 const MIRRORS: Mirror[] = [{ header: 'Mcp-Param-Region', path: ['order', 'region'] }]
@@ -94,7 +108,11 @@ const DISAGREE: Array<[what: string, header: string | undefined, value: unknown]
 
 for (const [what, header, value] of DISAGREE) {
   t.test(`${what}: -32020 and HTTP 400`, async t => {
-    t.throws(() => checkHeaders.params({ 'mcp-param-region': header }, MIRRORS, region(value)), { code: -32020, status: 400, message: /Mcp-Param-Region/ })
+    t.throws(() => checkHeaders.params({ 'mcp-param-region': header }, MIRRORS, region(value)), {
+      code: -32020,
+      status: 400,
+      message: /Mcp-Param-Region/
+    })
   })
 }
 
@@ -108,17 +126,46 @@ t.test('the method and the name are repeated in headers', async t => {
   const request = { kind: 'request' as const, id: 1, method: 'tools/call', params: { name: 'echo' }, meta: {}, selfDescribed: true, size: 0 }
   t.doesNotThrow(() => checkHeaders.message({ 'mcp-method': 'tools/call', 'mcp-name': 'echo' }, request))
   t.doesNotThrow(() => checkHeaders.message({ 'mcp-method': ' tools/call ', 'mcp-name': base64('echo') }, request))
-  t.throws(() => checkHeaders.message({ 'mcp-method': 'tools/list', 'mcp-name': 'echo' }, request), { code: -32020, message: /Mcp-Method/ })
-  t.throws(() => checkHeaders.message({ 'mcp-protocol-version': '2026-07-28', 'mcp-name': 'echo' }, request), { code: -32020, message: 'Header mismatch: Mcp-Method is missing' })
-  t.throws(() => checkHeaders.message({ 'mcp-method': 'tools/call' }, request), { code: -32020, message: /Mcp-Name is missing/ })
-  t.throws(() => checkHeaders.message({ 'mcp-method': 'tools/call', 'mcp-name': 'other' }, request), { code: -32020, message: /Mcp-Name/ })
+  t.throws(() => checkHeaders.message({ 'mcp-method': 'tools/list', 'mcp-name': 'echo' }, request), {
+    code: -32020,
+    message: /Mcp-Method/
+  })
+  t.throws(() => checkHeaders.message({ 'mcp-protocol-version': '2026-07-28', 'mcp-name': 'echo' }, request), {
+    code: -32020,
+    message: 'Header mismatch: Mcp-Method is missing'
+  })
+  t.throws(() => checkHeaders.message({ 'mcp-method': 'tools/call' }, request), {
+    code: -32020,
+    message: /Mcp-Name is missing/
+  })
+  t.throws(() => checkHeaders.message({ 'mcp-method': 'tools/call', 'mcp-name': 'other' }, request), {
+    code: -32020,
+    message: /Mcp-Name/
+  })
 })
 
 t.test('each method that names something repeats that, and others repeat nothing', async t => {
-  const ask = (method: string, params: object) => ({ kind: 'request' as const, id: 1, method, params: params as Record<string, unknown>, meta: {}, selfDescribed: true, size: 0 })
-  t.doesNotThrow(() => checkHeaders.message({ 'mcp-method': 'resources/read', 'mcp-name': 'a://b' }, ask('resources/read', { uri: 'a://b' })))
-  t.throws(() => checkHeaders.message({ 'mcp-method': 'resources/read' }, ask('resources/read', { uri: 'a://b' })), { code: -32020 })
-  t.throws(() => checkHeaders.message({ 'mcp-method': 'prompts/get' }, ask('prompts/get', { name: 'p' })), { code: -32020 })
+  const ask = (method: string, params: object) => ({
+    kind: 'request' as const,
+    id: 1,
+    method,
+    params: params as Record<string, unknown>,
+    meta: {},
+    selfDescribed: true,
+    size: 0
+  })
+  t.doesNotThrow(() =>
+    checkHeaders.message(
+      { 'mcp-method': 'resources/read', 'mcp-name': 'a://b' },
+      ask('resources/read', { uri: 'a://b' })
+    )
+  )
+  t.throws(() => checkHeaders.message({ 'mcp-method': 'resources/read' }, ask('resources/read', { uri: 'a://b' })), {
+    code: -32020
+  })
+  t.throws(() => checkHeaders.message({ 'mcp-method': 'prompts/get' }, ask('prompts/get', { name: 'p' })), {
+    code: -32020
+  })
   t.doesNotThrow(() => checkHeaders.message({ 'mcp-method': 'tools/list' }, ask('tools/list', { name: 'p' })))
 })
 
@@ -126,14 +173,36 @@ t.test('the version is repeated in a header', async t => {
   const request = { kind: 'request' as const, id: 1, method: 'tools/call', params: { name: 'echo' }, meta: {}, selfDescribed: true, size: 0 }
   const named = { 'mcp-method': 'tools/call', 'mcp-name': 'echo' }
   t.doesNotThrow(() => checkHeaders.version({ 'mcp-protocol-version': '2026-07-28' }, '2026-07-28', request))
-  t.throws(() => checkHeaders.version({ 'mcp-protocol-version': '2025-11-25' }, '2026-07-28', request), { code: -32020 })
-  t.throws(() => checkHeaders.version(named, '2026-07-28', request), { code: -32020, message: 'Header mismatch: MCP-Protocol-Version is missing' })
+  t.throws(() => checkHeaders.version({ 'mcp-protocol-version': '2025-11-25' }, '2026-07-28', request), {
+    code: -32020
+  })
+  t.throws(() => checkHeaders.version(named, '2026-07-28', request), {
+    code: -32020,
+    message: 'Header mismatch: MCP-Protocol-Version is missing'
+  })
 })
 
 t.test('all headers that are missing are named at once', async t => {
-  const request = { kind: 'request' as const, id: 1, method: 'tools/call', params: { name: 'echo' }, meta: {}, selfDescribed: true, size: 0 }
-  t.throws(() => checkHeaders.version({}, '2026-07-28', request), { code: -32020, message: 'Header mismatch: MCP-Protocol-Version, Mcp-Method and Mcp-Name are missing' })
-  t.throws(() => checkHeaders.message({ 'mcp-protocol-version': '2026-07-28' }, request), { code: -32020, message: 'Header mismatch: Mcp-Method and Mcp-Name are missing' })
+  const request = {
+    kind: 'request' as const,
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'echo' },
+    meta: {},
+    selfDescribed: true,
+    size: 0
+  }
+  t.throws(() => checkHeaders.version({}, '2026-07-28', request), {
+    code: -32020,
+    message: 'Header mismatch: MCP-Protocol-Version, Mcp-Method and Mcp-Name are missing'
+  })
+  t.throws(() => checkHeaders.message({ 'mcp-protocol-version': '2026-07-28' }, request), {
+    code: -32020,
+    message: 'Header mismatch: Mcp-Method and Mcp-Name are missing'
+  })
   const mirrors: Mirror[] = ['A', 'B', 'C'].map(name => ({ header: `Mcp-Param-${name}`, path: [name] }))
-  t.throws(() => checkHeaders.params({}, mirrors, { A: 'x', B: null, C: 'y' }), { code: -32020, message: 'Header mismatch: Mcp-Param-A and Mcp-Param-C are missing' })
+  t.throws(() => checkHeaders.params({}, mirrors, { A: 'x', B: null, C: 'y' }), {
+    code: -32020,
+    message: 'Header mismatch: Mcp-Param-A and Mcp-Param-C are missing'
+  })
 })

@@ -7,7 +7,16 @@ import { errors } from '../../../protocol/wire/errors.js'
 import { fakeNodes } from '../../support/nodes/fake-nodes.js'
 import { takeTime, until } from '../../support/wait.js'
 
-const BODY: NodeRequests['resume'] = { upstream: 'u', parkedId: 'p', nonce: 'n', principal: undefined, bound: 'b', capabilities: {}, logLevel: undefined, answers: {} }
+const BODY: NodeRequests['resume'] = {
+  upstream: 'u',
+  parkedId: 'p',
+  nonce: 'n',
+  principal: undefined,
+  bound: 'b',
+  capabilities: {},
+  logLevel: undefined,
+  answers: {}
+}
 const BEAT = 5
 const OTHER = 'bbbbbbbbbbbb'
 
@@ -41,7 +50,11 @@ class Wire {
     const fault = this.alive.has(node) ? this.fault(message) : 'absent'
     if (fault === 'failed') throw errors.storage('no')
     if (fault === 'absent') return false
-    const deliver = (): void => { for (const listener of this.#listeners.get(node) ?? []) listener(JSON.parse(JSON.stringify(message)) as NodeMessage, from) }
+    const deliver = (): void => {
+      for (const listener of this.#listeners.get(node) ?? []) {
+        listener(JSON.parse(JSON.stringify(message)) as NodeMessage, from)
+      }
+    }
     if (fault === 'late') this.late.push(deliver)
     else for (let time = fault === 'lost' ? 2 : fault === 'twice' ? 0 : 1; time < 2; time++) setImmediate(deliver)
     return true
@@ -54,12 +67,16 @@ function pair (t: Test, handler: Handler, beat = BEAT) {
   const wire = new Wire()
   const [asks, answers] = [new NodeCalls(wire.node('asks'), beat), new NodeCalls(wire.node('answers'), beat)]
   let runs = 0
-  answers.on('resume', async (_body, onProgress, cancellation) => { runs++; return await handler(onProgress, cancellation) })
+  answers.on('resume', async (_body, onProgress, cancellation) => {
+    runs++
+    return await handler(onProgress, cancellation)
+  })
   const stops = [asks.start(), answers.start()]
   // The timers of both keep no process alive.
   const awake = setInterval(() => {}, 1_000)
   t.teardown(() => { clearInterval(awake); for (const stop of stops) stop() })
-  const ask = async (options?: NodeRequestOptions): Promise<NodeOutcome> => await asks.request('answers', 'resume', BODY, options)
+  const ask = async (options?: NodeRequestOptions): Promise<NodeOutcome> =>
+    await asks.request('answers', 'resume', BODY, options)
   return { wire, ask, asks, answers, stop: stops[1] as () => void, runs: () => runs }
 }
 
@@ -67,14 +84,27 @@ const answered = (answer: unknown): NodeOutcome => ({ outcome: 'answered', answe
 
 t.test('the answer comes with the progress before it, and nothing is kept', async t => {
   let say = (_progress: unknown): void => {}
-  const { wire, ask, asks, answers } = pair(t, async onProgress => { say = onProgress; onProgress(1); onProgress(2); return { a: 1 } }, 60_000)
+  const { wire, ask, asks, answers } = pair(
+    t,
+    async onProgress => {
+      say = onProgress
+      onProgress(1)
+      onProgress(2)
+      return { a: 1 }
+    },
+    60_000
+  )
   const heard: unknown[] = []
   t.strictSame(await ask({ onProgress: progress => heard.push(progress) }), answered({ a: 1 }))
   await until(() => answers.size === 0)
   t.equal(asks.size, 0)
   say('too late')
   t.strictSame(heard, [1, 2])
-  t.strictSame(wire.sent.map(({ kind }) => kind), ['request', 'reply', 'reply', 'reply', 'done'], 'no more messages than needed')
+  t.strictSame(
+    wire.sent.map(({ kind }) => kind),
+    ['request', 'reply', 'reply', 'reply', 'done'],
+    'no more messages than needed'
+  )
 })
 
 t.test('whichever message is lost, fails or comes twice, the request is answered and runs once', async t => {
@@ -140,7 +170,16 @@ t.test('a request is waited for no longer than allowed, and nothing is kept', as
 
 t.test('a node that leaves, and one that has died, cancels the work', async t => {
   const reasons: string[] = []
-  const { wire, ask, answers } = pair(t, async (_onProgress, cancellation) => await new Promise(resolve => { cancellation.on(({ message }) => { reasons.push(message); resolve(undefined) }) }))
+  const { wire, ask, answers } = pair(
+    t,
+    async (_onProgress, cancellation) =>
+      await new Promise(resolve => {
+        cancellation.on(({ message }) => {
+          reasons.push(message)
+          resolve(undefined)
+        })
+      })
+  )
   const cancellation = new Cancellation()
   const left = ask({ cancellation })
   await until(() => answers.size === 1)
@@ -158,7 +197,13 @@ t.test('a node that leaves, and one that has died, cancels the work', async t =>
 
 t.test('a node that stops says so, and waits for what it answers if it is asked to', async t => {
   let finish = (): void => {}
-  const { ask, asks, answers, stop } = pair(t, async () => await new Promise(resolve => { finish = () => resolve('done') }))
+  const { ask, asks, answers, stop } = pair(
+    t,
+    async () =>
+      await new Promise(resolve => {
+        finish = () => resolve('done')
+      })
+  )
   const first = ask()
   await until(() => answers.size === 1)
   const finished = answers.finished()
@@ -177,14 +222,23 @@ t.test('a node that stops says so, and waits for what it answers if it is asked 
 t.test('a request that no handler answers, or whose handler fails, has no answer and harms no other', async t => {
   const { asks, answers } = pair(t, async () => await Promise.reject(new Error('failed')))
   answers.on('refresh', async ({ session }) => session)
-  const outcomes = [asks.request('answers', 'resume', BODY), asks.request('answers', 'handover', { session: 's' }), asks.request('answers', 'refresh', { session: 's' })]
+  const outcomes = [
+    asks.request('answers', 'resume', BODY),
+    asks.request('answers', 'handover', { session: 's' }),
+    asks.request('answers', 'refresh', { session: 's' })
+  ]
   t.strictSame(await Promise.all(outcomes), [{ outcome: 'lost' }, { outcome: 'lost' }, answered('s')])
 })
 
 t.test('a broadcast runs the handler of its kind at all other nodes, and is not answered', async t => {
   const { wire, asks, answers } = pair(t, async () => {})
   const heard: unknown[] = []
-  for (const calls of [asks, answers]) calls.on('handover', async ({ session }) => { heard.push(session); throw new Error('failed') })
+  for (const calls of [asks, answers]) {
+    calls.on('handover', async ({ session }) => {
+      heard.push(session)
+      throw new Error('failed')
+    })
+  }
   await asks.broadcast('handover', { session: 's' })
   await until(() => heard.length > 0)
   t.strictSame(heard, ['s'])

@@ -26,8 +26,12 @@ function both (...ids: Id[]) {
     difference: (): string | undefined => {
       if (calls.size !== known.size) return `${calls.size} instead of ${known.size}`
       const all = calls.all()
-      if (all.length !== known.size || new Set(all).size !== known.size) return `all gives ${all.length} of ${known.size}`
-      for (const [id, expected] of known) if (calls.get(id) !== expected || !calls.has(id)) return `${typeof id} ${id} is not found`
+      if (all.length !== known.size || new Set(all).size !== known.size) {
+        return `all gives ${all.length} of ${known.size}`
+      }
+      for (const [id, expected] of known) {
+        if (calls.get(id) !== expected || !calls.has(id)) return `${typeof id} ${id} is not found`
+      }
       return all.some(found => known.get(found.id) !== found) ? 'one is over and still there' : undefined
     }
   }
@@ -143,7 +147,10 @@ t.test('thousands of calls can begin, end and begin again', async t => {
 t.test('no call is lost or left over when calls begin and end in any order', async t => {
   const { known, add, remove, difference } = both()
   let state = 12_345
-  const random = (below: number): number => { state = (state * 1_103_515_245 + 12_345) % 2 ** 31; return Math.floor(state / 2 ** 31 * below) }
+  const random = (below: number): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return Math.floor((state / 2 ** 31) * below)
+  }
   let different: string | undefined
   for (let step = 0; step < 30_000 && different === undefined; step++) {
     const id: Id = random(2) === 0 ? random(150) : String(random(150))

@@ -10,7 +10,12 @@ const { signal: neverAborted } = new AbortController()
 function asking () {
   const channel = new Recorder()
   const peer = new Peer({ channel })
-  return { peer, channel, ask: (method = 'm', signal = neverAborted) => peer.request(method, { method }, channel, { signal, toError: error => errors.clientFailed(method, error) }) }
+  return {
+    peer,
+    channel,
+    ask: (method = 'm', signal = neverAborted) =>
+      peer.request(method, { method }, channel, { signal, toError: error => errors.clientFailed(method, error) })
+  }
 }
 
 t.test('answers find their questions, in whatever order they come', async t => {
@@ -25,14 +30,24 @@ t.test('answers find their questions, in whatever order they come', async t => {
 t.test('a question is sent with its method and params', async t => {
   const { ask, channel } = asking()
   void ask('sampling/createMessage')
-  t.match(await channel.next(), { jsonrpc: '2.0', id: Number, method: 'sampling/createMessage', params: { method: 'sampling/createMessage' } })
+  t.match(await channel.next(), {
+    jsonrpc: '2.0',
+    id: Number,
+    method: 'sampling/createMessage',
+    params: { method: 'sampling/createMessage' }
+  })
 })
 
 t.test('an error is an answer too', async t => {
   const { peer, ask } = asking()
   const answer = ask()
   peer.settle({ kind: 'response', id: 1, error: { code: -1, message: 'the user said no', data: { why: 1 } } })
-  await t.rejects(answer, { name: 'McpError', code: -32603, message: 'The client could not answer m: the user said no', cause: { name: 'McpError', code: -1, message: 'the user said no', data: { why: 1 } } })
+  await t.rejects(answer, {
+    name: 'McpError',
+    code: -32603,
+    message: 'The client could not answer m: the user said no',
+    cause: { name: 'McpError', code: -1, message: 'the user said no', data: { why: 1 } }
+  })
 })
 
 t.test('only the first answer counts, and only one with the very same id', async t => {
@@ -65,7 +80,11 @@ t.test('a question that is given up is cancelled on the wire', async t => {
 
 t.test('a question on behalf of a call that is over already is not sent', async t => {
   const { ask, channel } = asking()
-  await within(1_000, async deadline => await t.rejects(Promise.race([ask('m', AbortSignal.abort(new Error('over'))), once(deadline, 'abort')])))
+  await within(
+    1_000,
+    async deadline =>
+      await t.rejects(Promise.race([ask('m', AbortSignal.abort(new Error('over'))), once(deadline, 'abort')]))
+  )
   t.strictSame(channel.sent, [])
 })
 
@@ -112,7 +131,10 @@ t.test('an idle peer has no collections of its own, and peers do not share what 
   t.equal(one.inbound, other.inbound)
   t.equal(one.subscriptions, other.subscriptions)
   one.setSubscribed('test://a', true)
-  t.strictSame([[...one.subscriptions], [...other.subscriptions], [...new Peer().subscriptions]], [['test://a'], [], []])
+  t.strictSame(
+    [[...one.subscriptions], [...other.subscriptions], [...new Peer().subscriptions]],
+    [['test://a'], [], []]
+  )
   other.setSubscribed('test://a', false)
   one.close(new Error('gone'))
   await other.drain(0)
@@ -134,7 +156,10 @@ t.test('many questions on one signal print no warning, and all are taken back wi
   process.on('warning', note)
   t.teardown(() => process.off('warning', note))
   const controller = new AbortController()
-  const answers = Array.from({ length: 25 }, async () => await ask('m', controller.signal).catch((error: Error) => error.message))
+  const answers = Array.from(
+    { length: 25 },
+    async () => await ask('m', controller.signal).catch((error: Error) => error.message)
+  )
   controller.abort()
   t.strictSame(await Promise.all(answers), Array.from({ length: 25 }, () => 'the request was cancelled'))
   t.equal(channel.sent.filter(text => text.includes('notifications/cancelled')).length, 25)
@@ -142,13 +167,32 @@ t.test('many questions on one signal print no warning, and all are taken back wi
   t.strictSame(warnings, [])
 })
 
-for (const [how, answered] of [['is answered', async () => {}], ['fails in a way that nothing foresees', async () => { throw new Error('unforeseen') }]] as const) {
+for (const [how, answered] of [
+  ['is answered', async () => {}],
+  [
+    'fails in a way that nothing foresees',
+    async () => {
+      throw new Error('unforeseen')
+    }
+  ]
+] as const) {
   t.test(`what waits for initialize is received when that ${how}`, async t => {
     const peer = new Peer()
     const received: string[] = []
     peer.queueUntil(answered())
     const { handshakeQueue: queue } = peer
-    for (const method of ['a', 'b']) t.equal(queue?.add(() => { received.push(method) }, { kind: 'notification', method, params: {} }, 10), true)
+    for (const method of ['a', 'b']) {
+      t.equal(
+        queue?.add(
+          () => {
+            received.push(method)
+          },
+          { kind: 'notification', method, params: {} },
+          10
+        ),
+        true
+      )
+    }
     await until(() => received.length === 2, 'the messages')
     t.strictSame(received, ['a', 'b'])
     t.equal(peer.handshakeQueue, undefined)

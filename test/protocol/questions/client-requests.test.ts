@@ -12,7 +12,12 @@ const IT = { method: 'ask/it', params: {} }
 /** A client whose calls of `m` run `handle`, which may ask the client for `ask/it`. */
 function asked (limits: Partial<Limits>, handle: (call: Call) => Promise<object>) {
   const mcp = dispatcher({ limits })
-  mcp.clientRequestKinds.add('ask/it', { needs: () => ({}), known: () => true, params: params => params, answer: answer => answer })
+  mcp.clientRequestKinds.add('ask/it', {
+    needs: () => ({}),
+    known: () => true,
+    params: params => params,
+    answer: answer => answer
+  })
   mcp.method('m', Anything, async (_params, call) => await handle(call))
   mcp.method('tools/list', Anything, () => ({ tools: [] }))
   const connected = client(mcp)
@@ -21,7 +26,10 @@ function asked (limits: Partial<Limits>, handle: (call: Call) => Promise<object>
 
 t.test('the deadline of a call stands still while its client is asked', async t => {
   const { pass } = stopTime(t)
-  const { ask, channel, answer } = asked({ callTimeout: 40, callTimeoutMax: 10_000 }, async call => await call.ask({ q: IT }))
+  const { ask, channel, answer } = asked(
+    { callTimeout: 40, callTimeoutMax: 10_000 },
+    async call => await call.ask({ q: IT })
+  )
   ask('m')
   const question = await channel.next()
   await pass(150)
@@ -54,7 +62,10 @@ t.test('the deadline runs on after the answer', async t => {
 })
 
 t.test('a call that waits for its client ends at the hard limit, and takes its question back first', async t => {
-  const { ask, channel, answer, request } = asked({ callTimeout: 20, callTimeoutMax: 80 }, async call => await call.ask({ q: IT }))
+  const { ask, channel, answer, request } = asked(
+    { callTimeout: 20, callTimeoutMax: 80 },
+    async call => await call.ask({ q: IT })
+  )
   ask('m')
   const question = await channel.next()
   t.match(await channel.next(), { method: 'notifications/cancelled', params: { requestId: question.id } })
@@ -65,7 +76,10 @@ t.test('a call that waits for its client ends at the hard limit, and takes its q
 })
 
 t.test('a client request that is not awaited any more is cancelled before the answer', async t => {
-  const { ask, channel, answer, request } = asked({}, async call => await Promise.race([call.ask({ q: IT }), turn({ gaveUp: true })]))
+  const { ask, channel, answer, request } = asked(
+    {},
+    async call => await Promise.race([call.ask({ q: IT }), turn({ gaveUp: true })])
+  )
   ask('m')
   const question = await channel.next()
   t.match(await channel.next(), { method: 'notifications/cancelled', params: { requestId: question.id } })

@@ -22,16 +22,27 @@ t.test('the order of keys, _meta and the new answers are not part of what it is 
     arguments: { nested: { a: 2, b: 1 }, seats: [1, 2], from: 'Rome' },
     name: 'book'
   }
-  t.strictSame(readRounds(sealer, METHOD, params, 'ada'), { answers: { ...ROUNDS.answers, seat: 4 }, once: ROUNDS.once })
+  t.strictSame(readRounds(sealer, METHOD, params, 'ada'), {
+    answers: { ...ROUNDS.answers, seat: 4 },
+    once: ROUNDS.once
+  })
 })
 
 t.test('a newer answer to the same question counts', async t => {
-  const { answers } = readRounds(sealer, METHOD, { ...PARAMS, requestState: issued(), inputResponses: { user_name: 'Bob' } }, 'ada')
+  const { answers } = readRounds(
+    sealer,
+    METHOD,
+    { ...PARAMS, requestState: issued(), inputResponses: { user_name: 'Bob' } },
+    'ada'
+  )
   t.strictSame(answers, { user_name: 'Bob' })
 })
 
 t.test('answers without a state are answers', async t => {
-  t.strictSame(readRounds(sealer, METHOD, { ...PARAMS, inputResponses: { seat: 4 } }, 'ada'), { answers: { seat: 4 }, once: {} })
+  t.strictSame(readRounds(sealer, METHOD, { ...PARAMS, inputResponses: { seat: 4 } }, 'ada'), {
+    answers: { seat: 4 },
+    once: {}
+  })
 })
 
 t.test('a request that brings nothing remembers nothing', async t => {
@@ -70,7 +81,10 @@ t.test('a state is not good after ten minutes', async t => {
   t.intercept(Date, 'now', { value: () => now + 10 * 60_000 - 1_000 })
   t.strictSame(readRounds(sealer, METHOD, { ...PARAMS, requestState }, 'ada'), ROUNDS)
   t.intercept(Date, 'now', { value: () => now + 10 * 60_000 + 1_000 })
-  t.throws(() => readRounds(sealer, METHOD, { ...PARAMS, requestState }, 'ada'), { code: -32602, message: /requestState has expired/ })
+  t.throws(() => readRounds(sealer, METHOD, { ...PARAMS, requestState }, 'ada'), {
+    code: -32602,
+    message: /requestState has expired/
+  })
 })
 
 for (const requestState of ['', 'x', null, 7, {}, ['x'], true]) {
@@ -86,6 +100,9 @@ t.test('a token that was sealed for something else is refused', async t => {
 
 for (const inputResponses of [null, 'x', 7, [1]]) {
   t.test(`answers that are ${JSON.stringify(inputResponses)} are refused`, async t => {
-    t.throws(() => readRounds(sealer, METHOD, { ...PARAMS, inputResponses }, 'ada'), { code: -32602, message: /inputResponses must be an object/ })
+    t.throws(() => readRounds(sealer, METHOD, { ...PARAMS, inputResponses }, 'ada'), {
+      code: -32602,
+      message: /inputResponses must be an object/
+    })
   })
 }

@@ -5,7 +5,9 @@ const VALUE = { answers: { user_name: 'Ada' }, once: { charge: 42 } }
 
 t.test('a sealed value is opened as it was', async t => {
   const sealer = new Sealer()
-  for (const value of [VALUE, 'text', 0, null, [], '', 'é😀']) t.strictSame(sealer.open('p', sealer.seal('p', value)), value)
+  for (const value of [VALUE, 'text', 0, null, [], '', 'é😀']) {
+    t.strictSame(sealer.open('p', sealer.seal('p', value)), value)
+  }
 })
 
 t.test('a token reveals nothing of its value, and is never the same twice', async t => {
@@ -34,7 +36,14 @@ t.test('a token with any one character changed, added or taken away is not accep
   const accepted: string[] = []
   for (let at = 0; at <= token.length; at++) {
     const [before, after] = [token.slice(0, at), token.slice(at + 1)]
-    for (const altered of [`${before}A${after}`, `${before}_${after}`, `${before}=${after}`, `${before} ${token.slice(at)}`, `${before}${after}`, before]) {
+    for (const altered of [
+      `${before}A${after}`,
+      `${before}_${after}`,
+      `${before}=${after}`,
+      `${before} ${token.slice(at)}`,
+      `${before}${after}`,
+      before
+    ]) {
       if (altered !== token && sealer.open('p', altered) !== undefined) accepted.push(altered)
     }
   }

@@ -9,19 +9,89 @@ const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema'
 const DRAFT_7 = 'http://json-schema.org/draft-07/schema#'
 
 const KEYWORDS: Array<[keyword: string, schema: Schema, good: unknown, bad: unknown, expected: RegExp]> = [
-  ['$defs and $ref', { $defs: { port: { type: 'integer' } }, properties: { port: { $ref: '#/$defs/port' } } }, { port: 80 }, { port: 'x' }, /port must be integer/],
-  ['$anchor', { $defs: { p: { $anchor: 'port', type: 'integer' } }, properties: { port: { $ref: '#port' } } }, { port: 80 }, { port: 'x' }, /port must be integer/],
-  ['$id and a reference to it', { $id: 'https://example.org/tool', $defs: { p: { type: 'integer' } }, properties: { port: { $ref: 'https://example.org/tool#/$defs/p' } } }, { port: 80 }, { port: 'x' }, /port/],
-  ['a schema that refers to itself', { properties: { child: { $ref: '#' }, n: { type: 'integer' } } }, { child: { child: { n: 1 } } }, { child: { child: { n: 'x' } } }, /child\.child\.n must be integer/],
-  ['if, then and else', { if: { properties: { kind: { const: 'a' } } }, then: { required: ['forA'] }, else: { required: ['forB'] } }, { kind: 'a', forA: 1 }, { kind: 'b', forA: 1 }, /forB/],
-  ['unevaluatedProperties', { allOf: [{ properties: { a: {} } }], unevaluatedProperties: false }, { a: 1 }, { a: 1, extra: 2 }, /extra/],
-  ['prefixItems', { properties: { pair: { prefixItems: [{ type: 'string' }, { type: 'number' }], items: false } } }, { pair: ['a', 1] }, { pair: ['a', 'b'] }, /pair\.1 must be number/],
+  [
+    '$defs and $ref',
+    { $defs: { port: { type: 'integer' } }, properties: { port: { $ref: '#/$defs/port' } } },
+    { port: 80 },
+    { port: 'x' },
+    /port must be integer/
+  ],
+  [
+    '$anchor',
+    { $defs: { p: { $anchor: 'port', type: 'integer' } }, properties: { port: { $ref: '#port' } } },
+    { port: 80 },
+    { port: 'x' },
+    /port must be integer/
+  ],
+  [
+    '$id and a reference to it',
+    {
+      $id: 'https://example.org/tool',
+      $defs: { p: { type: 'integer' } },
+      properties: { port: { $ref: 'https://example.org/tool#/$defs/p' } }
+    },
+    { port: 80 },
+    { port: 'x' },
+    /port/
+  ],
+  [
+    'a schema that refers to itself',
+    { properties: { child: { $ref: '#' }, n: { type: 'integer' } } },
+    { child: { child: { n: 1 } } },
+    { child: { child: { n: 'x' } } },
+    /child\.child\.n must be integer/
+  ],
+  [
+    'if, then and else',
+    { if: { properties: { kind: { const: 'a' } } }, then: { required: ['forA'] }, else: { required: ['forB'] } },
+    { kind: 'a', forA: 1 },
+    { kind: 'b', forA: 1 },
+    /forB/
+  ],
+  [
+    'unevaluatedProperties',
+    { allOf: [{ properties: { a: {} } }], unevaluatedProperties: false },
+    { a: 1 },
+    { a: 1, extra: 2 },
+    /extra/
+  ],
+  [
+    'prefixItems',
+    { properties: { pair: { prefixItems: [{ type: 'string' }, { type: 'number' }], items: false } } },
+    { pair: ['a', 1] },
+    { pair: ['a', 'b'] },
+    /pair\.1 must be number/
+  ],
   ['dependentRequired', { dependentRequired: { a: ['b'] } }, { a: 1, b: 1 }, { a: 1 }, /\bb\b/],
-  ['additionalProperties', { properties: { a: {} }, additionalProperties: false }, { a: 1 }, { a: 1, extra: 1 }, /"extra"/],
-  ['required', { properties: { o: { type: 'object', required: ['a'] } } }, { o: { a: 1 } }, { o: {} }, /^o: "a" is missing/],
-  ['enum', { properties: { a: { enum: ['x', 'y'] } } }, { a: 'x' }, { a: 'z' }, /a must be equal to one of the allowed values: "x", "y"/],
+  [
+    'additionalProperties',
+    { properties: { a: {} }, additionalProperties: false },
+    { a: 1 },
+    { a: 1, extra: 1 },
+    /"extra"/
+  ],
+  [
+    'required',
+    { properties: { o: { type: 'object', required: ['a'] } } },
+    { o: { a: 1 } },
+    { o: {} },
+    /^o: "a" is missing/
+  ],
+  [
+    'enum',
+    { properties: { a: { enum: ['x', 'y'] } } },
+    { a: 'x' },
+    { a: 'z' },
+    /a must be equal to one of the allowed values: "x", "y"/
+  ],
   ['const', { properties: { a: { const: 3 } } }, { a: 3 }, { a: 4 }, /a must be equal to constant: 3/],
-  ['a nested field', { properties: { a: { properties: { list: { items: { type: 'string' } } } } } }, { a: { list: ['x'] } }, { a: { list: ['x', 1] } }, /a\.list\.1 must be string/]
+  [
+    'a nested field',
+    { properties: { a: { properties: { list: { items: { type: 'string' } } } } } },
+    { a: { list: ['x'] } },
+    { a: { list: ['x', 1] } },
+    /a\.list\.1 must be string/
+  ]
 ]
 
 for (const [keyword, schema, good, bad, expected] of KEYWORDS) {
@@ -42,7 +112,11 @@ t.test('draft-07 is read by its own rules', async t => {
   const tuple = compile({ $schema: DRAFT_7, items: [{ type: 'string' }, { type: 'number' }], additionalItems: false })
   t.equal(tuple(['a', 1]), undefined)
   t.type(tuple(['a', 1, 2]), 'string', 'a tuple, as 2020-12 does not write it')
-  const definitions = compile({ $schema: DRAFT_7, definitions: { n: { type: 'integer' } }, properties: { a: { $ref: '#/definitions/n' } } })
+  const definitions = compile({
+    $schema: DRAFT_7,
+    definitions: { n: { type: 'integer' } },
+    properties: { a: { $ref: '#/definitions/n' } }
+  })
   t.match(definitions({ a: 'x' }), /a must be integer/)
 })
 
@@ -53,9 +127,16 @@ t.test('a schema of TypeBox is a schema like any other', async t => {
   t.match(check({ when: 0 }), /when/)
 })
 
-for (const dialect of ['http://json-schema.org/draft-04/schema#', 'https://json-schema.org/draft/2019-09/schema', 'urn:mine', 7]) {
+for (const dialect of [
+  'http://json-schema.org/draft-04/schema#',
+  'https://json-schema.org/draft/2019-09/schema',
+  'urn:mine',
+  7
+]) {
   t.test(`the dialect ${dialect} is refused by name`, async t => {
-    t.throws(() => compile({ $schema: dialect, type: 'object' }), { message: new RegExp(`${String(dialect)} is not supported; use draft 2020-12 or draft-07`) })
+    t.throws(() => compile({ $schema: dialect, type: 'object' }), {
+      message: new RegExp(`${String(dialect)} is not supported; use draft 2020-12 or draft-07`)
+    })
   })
 }
 
@@ -67,8 +148,18 @@ t.test('a schema that is not one is refused when it is compiled', async t => {
 
 t.test('a reference to another document is refused when compiled, without a connection', async t => {
   const connected: unknown[] = []
-  t.intercept(net.Socket.prototype, 'connect', { value: function (...target: unknown[]) { connected.push(target); return this } })
-  for (const $ref of ['http://127.0.0.1:9/schema.json', 'https://example.org/a#/b', 'file:///etc/passwd', 'other.json']) {
+  t.intercept(net.Socket.prototype, 'connect', {
+    value: function (...target: unknown[]) {
+      connected.push(target)
+      return this
+    }
+  })
+  for (const $ref of [
+    'http://127.0.0.1:9/schema.json',
+    'https://example.org/a#/b',
+    'file:///etc/passwd',
+    'other.json'
+  ]) {
     t.throws(() => compile({ properties: { a: { $ref } } }), { message: /can't resolve reference/ })
   }
   t.strictSame(connected, [])
@@ -128,7 +219,8 @@ t.test('an unused schema is collected', async t => {
 })
 
 t.test('a pattern is named by its format, and a long one is not repeated', async t => {
-  const check = (schema: object): string | undefined => compile({ type: 'object', properties: { a: { type: 'string', ...schema } } })({ a: 'x' })
+  const check = (schema: object): string | undefined =>
+    compile({ type: 'object', properties: { a: { type: 'string', ...schema } } })({ a: 'x' })
   t.equal(check({ format: 'date', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), 'a must match format "date"')
   t.equal(check({ allOf: [{ format: 'date', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }] }), 'a must match format "date"')
   t.equal(check({ pattern: '^\\d+$' }), 'a must match pattern "^\\d+$"')

@@ -160,7 +160,9 @@ for (const defers of [false, true]) {
 
     t.test('updates of a resource wait once until a client has connected, and then each', async t => {
       const { id, one, announce } = await served(t)
-      const update = async (): Promise<void> => { for (let times = 0; times < 3; times++) await announce(UPDATED, { uri: URI }) }
+      const update = async (): Promise<void> => {
+        for (let times = 0; times < 3; times++) await announce(UPDATED, { uri: URI })
+      }
       await update()
       const first = await one.listen(id)
       await until(() => first.client.methods.length >= 1)
@@ -179,25 +181,33 @@ for (const defers of [false, true]) {
       await until(() => client.methods.length >= 1)
       t.strictSame(await client.heardUntilNow(session), [TOOLS])
       t.match(await one.real.load(id), { home: two.self })
-      await until(() => one.sessions.restore(id) !== undefined, 'the node before reads the session again before its next use')
+      await until(
+        () => one.sessions.restore(id) !== undefined,
+        'the node before reads the session again before its next use'
+      )
       await announce(PROMPTS)
       await until(() => client.methods.length >= 1)
       t.strictSame(await client.heardUntilNow(session), [PROMPTS])
     })
 
     for (const when of ['before', 'after'] as const) {
-      t.test(`a change while a client connects is heard once, ${when} the store has made the node the reader`, async t => {
-        const { id, one, two, nodes } = await served(t)
-        const release = two.holdAttach(when)
-        const { client, session } = await two.listen(id)
-        if (when === 'after') await until(() => one.sessions.restore(id) !== undefined, 'the move')
-        else await until(() => two.replaced.attach === undefined, 'the attach')
-        for (const method of [TOOLS, RESOURCES]) for (const { sessions } of nodes) sessions.find(id)?.peer.notify(method)
-        await one.sessions.flush()
-        release()
-        await until(() => client.methods.length >= 2)
-        t.strictSame((await client.heardUntilNow(session)).sort(), [RESOURCES, TOOLS])
-      })
+      t.test(
+        `a change while a client connects is heard once, ${when} the store has made the node the reader`,
+        async t => {
+          const { id, one, two, nodes } = await served(t)
+          const release = two.holdAttach(when)
+          const { client, session } = await two.listen(id)
+          if (when === 'after') await until(() => one.sessions.restore(id) !== undefined, 'the move')
+          else await until(() => two.replaced.attach === undefined, 'the attach')
+          for (const method of [TOOLS, RESOURCES]) {
+            for (const { sessions } of nodes) sessions.find(id)?.peer.notify(method)
+          }
+          await one.sessions.flush()
+          release()
+          await until(() => client.methods.length >= 2)
+          t.strictSame((await client.heardUntilNow(session)).sort(), [RESOURCES, TOOLS])
+        }
+      )
     }
 
     t.test('a client that goes before it is served leaves the home where it was, and nothing is kept back', async t => {
@@ -249,17 +259,20 @@ for (const defers of [false, true]) {
       t.strictSame((await later.client.heardUntilNow(later.session)).sort(), [...LISTS].sort())
     })
 
-    t.test('a node that reads a session whose home has left becomes its home, and says that all may have changed', async t => {
-      const { id, one, two, three } = await served(t)
-      await one.subscribe(id)
-      await one.close()
-      await two.readAgain(id)
-      t.match(await two.real.load(id), { home: two.self })
-      t.ok(two.subscribed.includes(URI))
-      const { client, session } = await three.listen(id)
-      await until(() => client.methods.length >= 4)
-      t.strictSame((await client.heardUntilNow(session)).sort(), [...LISTS, UPDATED].sort())
-    })
+    t.test(
+      'a node that reads a session whose home has left becomes its home, and says that all may have changed',
+      async t => {
+        const { id, one, two, three } = await served(t)
+        await one.subscribe(id)
+        await one.close()
+        await two.readAgain(id)
+        t.match(await two.real.load(id), { home: two.self })
+        t.ok(two.subscribed.includes(URI))
+        const { client, session } = await three.listen(id)
+        await until(() => client.methods.length >= 4)
+        t.strictSame((await client.heardUntilNow(session)).sort(), [...LISTS, UPDATED].sort())
+      }
+    )
 
     t.test('the home knows of a change of the session before that is saved, wherever the home is by then', async t => {
       const { id, one, two, three } = await served(t)

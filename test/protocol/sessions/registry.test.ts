@@ -12,26 +12,44 @@ import { RECORD, TOMORROW } from '../../support/stream-log.js'
 const LIMITS: SessionLimits = { maxSessions: 3, maxSessionsPerPrincipal: 2, sessionIdle: 60_000 }
 const ALICE = { identity: { principal: 'alice', scopes: 'all' as const } }
 
-function registry ({ store = memoryStore().sessions, ...ports }: Partial<RegistryPorts> = {}, limits: Partial<SessionLimits> = {}) {
+function registry (
+  { store = memoryStore().sessions, ...ports }: Partial<RegistryPorts> = {},
+  limits: Partial<SessionLimits> = {}
+) {
   const peers = new Set<Peer>()
   const troubles: unknown[] = []
   const health: Array<string | undefined> = []
   const subscribed: string[] = []
-  const sessions = new SessionRegistry({ ...LIMITS, ...limits }, {
-    store,
-    nodeCalls: new NodeCalls(memoryStore().nodes),
-    defersAnnouncements: false,
-    decode,
-    connect: peer => { peers.add(peer) },
-    disconnect: (peer, reason) => { if (peers.delete(peer)) peer.close(reason) },
-    checkPressure: () => {},
-    checkStore: () => {},
-    reportHealth: problem => { health.push(problem) },
-    subscribe: async uri => { subscribed.push(uri) },
-    unsubscribe: uri => { subscribed.splice(subscribed.indexOf(uri), 1) },
-    onTrouble: error => { troubles.push(error) },
-    ...ports
-  })
+  const sessions = new SessionRegistry(
+    { ...LIMITS, ...limits },
+    {
+      store,
+      nodeCalls: new NodeCalls(memoryStore().nodes),
+      defersAnnouncements: false,
+      decode,
+      connect: peer => {
+        peers.add(peer)
+      },
+      disconnect: (peer, reason) => {
+        if (peers.delete(peer)) peer.close(reason)
+      },
+      checkPressure: () => {},
+      checkStore: () => {},
+      reportHealth: problem => {
+        health.push(problem)
+      },
+      subscribe: async uri => {
+        subscribed.push(uri)
+      },
+      unsubscribe: uri => {
+        subscribed.splice(subscribed.indexOf(uri), 1)
+      },
+      onTrouble: error => {
+        troubles.push(error)
+      },
+      ...ports
+    }
+  )
   return { sessions, store, peers, troubles, health, subscribed }
 }
 
@@ -155,11 +173,15 @@ t.test('a session that another node has changed is served as it is stored', asyn
   const session = sessions.create({ revision: revision('2025-11-25') })
   session.peer.setSubscribed('file:///a', true)
   await sessions.save(session)
-  const change = async (logLevel: 'error' | 'debug', subscriptions: Array<[string, boolean]>) => await store.update(session.id, { agreement: { logLevel }, subscriptions: new Map(subscriptions) }, TOMORROW)
+  const change = async (logLevel: 'error' | 'debug', subscriptions: Array<[string, boolean]>) =>
+    await store.update(session.id, { agreement: { logLevel }, subscriptions: new Map(subscriptions) }, TOMORROW)
   await change('error', [['file:///b', true]])
   changed(session.id)
   await sessions.restore(session.id)
-  t.strictSame([session.peer.logLevel, [...session.peer.subscriptions], subscribed], ['error', ['file:///a', 'file:///b'], ['file:///a', 'file:///b']])
+  t.strictSame(
+    [session.peer.logLevel, [...session.peer.subscriptions], subscribed],
+    ['error', ['file:///a', 'file:///b'], ['file:///a', 'file:///b']]
+  )
   await change('debug', [['file:///a', false]])
   changed()
   t.equal(session.peer.logLevel, 'error', 'when anything may have changed, each is read at its next request')
@@ -205,7 +227,17 @@ t.test('closing leaves sessions in the store', async t => {
 
 t.test('a session that is being removed as unused is served to its client if another node has used it', async t => {
   let finish = (): void => {}
-  const { sessions } = registry({ store: storeWith({ removeUnused: async () => await new Promise(resolve => { finish = resolve }) }) }, { maxSessions: 1 })
+  const { sessions } = registry(
+    {
+      store: storeWith({
+        removeUnused: async () =>
+          await new Promise(resolve => {
+            finish = resolve
+          })
+      })
+    },
+    { maxSessions: 1 }
+  )
   const session = sessions.create(ALICE)
   await sessions.open(session)
   session.lastSeen -= 11_000

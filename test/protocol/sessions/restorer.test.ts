@@ -4,7 +4,10 @@ import type { Session } from '../../../protocol/sessions/session.js'
 import type { StoredSessions } from '../../../protocol/sessions/stored/stored-sessions.js'
 import type { StoredSession } from '../../../protocol/store.js'
 
-const STORED = { record: { principal: undefined, view: undefined, subscriptions: [] }, home: 'here' } as unknown as StoredSession
+const STORED = {
+  record: { principal: undefined, view: undefined, subscriptions: [] },
+  home: 'here'
+} as unknown as StoredSession
 
 interface Answer<T> { promise: Promise<T>, resolve: (value: T) => void, reject: (error: Error) => void }
 
@@ -22,10 +25,18 @@ function restoring (served: { stale: boolean } | undefined) {
   const state = { session: served as Session | undefined, served: 0, loads }
   if (served !== undefined) Object.assign(served, { id: 's' })
   const restorer = new SessionRestorer({
-    stored: { load: async () => { const answer = answerLater<StoredSession | undefined>(); loads.push(answer); return await answer.promise } } as unknown as StoredSessions,
+    stored: {
+      load: async () => {
+        const answer = answerLater<StoredSession | undefined>()
+        loads.push(answer)
+        return await answer.promise
+      }
+    } as unknown as StoredSessions,
     served: () => state.session,
     reserve: () => {},
-    serve: async () => { state.served++ },
+    serve: async () => {
+      state.served++
+    },
     refresh: async () => {}
   })
   return { restorer, state, ask: () => restorer.restoreFor('s', undefined, undefined) }
@@ -58,12 +69,17 @@ t.test('while the store fails, every request of a session that is served here is
   await turn()
   requests.push(ask())
   state.loads[0]?.reject(new Error('the store is away'))
-  t.strictSame(await Promise.allSettled(requests), [{ status: 'fulfilled', value: undefined }, { status: 'fulfilled', value: undefined }])
+  t.strictSame(await Promise.allSettled(requests), [
+    { status: 'fulfilled', value: undefined },
+    { status: 'fulfilled', value: undefined }
+  ])
 })
 
 t.test('an entry of a session that is removed does not outlive the removal', async t => {
   const { restorer, state, ask } = restoring(undefined)
-  await t.rejects(restorer.remove('s', Promise.reject(new Error('the store is away'))), { message: 'the store is away' })
+  await t.rejects(restorer.remove('s', Promise.reject(new Error('the store is away'))), {
+    message: 'the store is away'
+  })
   await turn()
   const asked = ask()
   t.equal(state.loads.length, 1, 'the next request asks the store at once')

@@ -48,7 +48,9 @@ t.test('a client that listens gets each event as it comes, with the place to res
 
 t.test('a client that names its last event gets what followed, once and in order', async t => {
   const texts = Array.from({ length: 20 }, (_, index) => `event ${index + 1}`)
-  for (let last = 0; last <= texts.length; last++) t.strictSame((await listen(stream(texts), last)).texts, texts.slice(last))
+  for (let last = 0; last <= texts.length; last++) {
+    t.strictSame((await listen(stream(texts), last)).texts, texts.slice(last))
+  }
 })
 
 t.test('a client that comes back again and again gets everything once', async t => {
@@ -63,7 +65,10 @@ t.test('a client that comes back again and again gets everything once', async t 
     seen.push(...listener.texts)
   }
   seen.push(...(await listen(source, seen.length)).texts)
-  t.strictSame(seen, Array.from({ length: 10 }, (_, round) => [`while listening ${round}`, `while away ${round}`]).flat())
+  t.strictSame(
+    seen,
+    Array.from({ length: 10 }, (_, round) => [`while listening ${round}`, `while away ${round}`]).flat()
+  )
 })
 
 t.test('a client that names no event gets what was not delivered yet', async t => {
@@ -142,7 +147,11 @@ t.test('when the newest connection goes, the one before gets the events, which d
   await source.flush()
   t.strictSame([older.texts, newer.texts], [['b'], ['a']])
   const fresh = await listen(source)
-  t.strictSame(fresh.texts, ['b'], 'a client that does not say what it saw gets it, because the older connection may have been dead')
+  t.strictSame(
+    fresh.texts,
+    ['b'],
+    'a client that does not say what it saw gets it, because the older connection may have been dead'
+  )
   t.equal(source.attended, true)
   t.strictSame((await listen(source, 2)).texts, [], 'one that says so does not')
 })
@@ -171,12 +180,19 @@ t.test('a newer connection that goes before it is served leaves the older one as
 })
 
 t.test('the end of a stream, a release and a hang-up end every connection', async t => {
-  for (const leave of [(source: ResumableStream) => source.end(), (source: ResumableStream) => source.release(250), (source: ResumableStream) => source.disconnect()]) {
+  for (const leave of [
+    (source: ResumableStream) => source.end(),
+    (source: ResumableStream) => source.release(250),
+    (source: ResumableStream) => source.disconnect()
+  ]) {
     const source = stream(['a'], true)
     const listeners = [await listen(source), await listen(source), await listen(source)]
     leave(source)
     await source.flush()
-    t.strictSame(listeners.map(({ ended }) => ended), [true, true, true])
+    t.strictSame(
+      listeners.map(({ ended }) => ended),
+      [true, true, true]
+    )
     t.equal(source.connected, false)
   }
 })
@@ -229,7 +245,14 @@ t.test('an ended stream takes nothing more, and closes after its rest was read',
 t.test('a place is reached while everything after it is still here', async t => {
   const log = memoryLog('7')
   await stream(['a', 'b'], false, log).flush()
-  t.strictSame(await Promise.all([-1, 0, 1, 2, 3, Infinity].map(async place => await reaches(log, place))), [false, true, true, true, false, false])
+  t.strictSame(await Promise.all([-1, 0, 1, 2, 3, Infinity].map(async place => await reaches(log, place))), [
+    false,
+    true,
+    true,
+    true,
+    false,
+    false
+  ])
 })
 
 t.test('the oldest events are given up beyond a thousand, and a place among them is reached no more', async t => {
@@ -317,7 +340,12 @@ t.test('an event that is not stored in time is sent without an id, which follows
   for (const store of late) await store()
   source.emit('b', 'm')
   await source.flush()
-  t.match(listener.events.slice(1), [{ id: '7-1', text: 'a' }, { text: 'late' }, { id: '7-2', text: '' }, { id: '7-3', text: 'b' }])
+  t.match(listener.events.slice(1), [
+    { id: '7-1', text: 'a' },
+    { text: 'late' },
+    { id: '7-2', text: '' },
+    { id: '7-3', text: 'b' }
+  ])
   t.equal(listener.events[2]?.id, undefined)
 })
 
@@ -325,7 +353,11 @@ t.test('a reader to which other nodes send writes each event once and in order, 
   const log = memoryLog('0')
   const source = stream([], false, log)
   const listener = await listen(source)
-  const place = async (text: string) => ({ text, method: 'm', ...await log.append({ text, method: 'm' }, false, {}) as { number: number, after: number } })
+  const place = async (text: string) => ({
+    text,
+    method: 'm',
+    ...((await log.append({ text, method: 'm' }, false, {})) as { number: number, after: number })
+  })
   const events = []
   for (let number = 1; number <= 300; number++) events.push(await place(String(number)))
   for (const event of events) if (event.number % 7 !== 0) source.receive(event)
@@ -353,38 +385,52 @@ t.test('what could not be read is read again by itself', async t => {
   t.strictSame(listener.texts, ['a'])
 })
 
-t.test('a reader that could not read goes on when it can, and leaves the stream to another node that has become the reader', async t => {
-  const log = memoryLog('0')
-  let isReader = true
-  let fails = true
-  const source = stream([], false, { ...log, isReader: async () => isReader, attach: async after => fails ? 'unavailable' : await log.attach(after) })
-  const listener = await listen(source)
-  await log.append({ text: 'a', method: 'm' }, false, {})
-  source.receive('more')
-  await source.flush()
-  t.strictSame(listener.texts, [])
-  fails = false
-  source.receive('more')
-  await source.flush()
-  t.strictSame(listener.texts, ['a'])
-  isReader = false
-  await log.append({ text: 'b', method: 'm' }, false, {})
-  source.receive('more')
-  await source.flush()
-  t.strictSame([listener.texts, listener.ended, source.attended], [['a'], false, false])
-})
+t.test(
+  'a reader that could not read goes on when it can, and leaves the stream to another node that has become the reader',
+  async t => {
+    const log = memoryLog('0')
+    let isReader = true
+    let fails = true
+    const source = stream([], false, {
+      ...log,
+      isReader: async () => isReader,
+      attach: async after => (fails ? 'unavailable' : await log.attach(after))
+    })
+    const listener = await listen(source)
+    await log.append({ text: 'a', method: 'm' }, false, {})
+    source.receive('more')
+    await source.flush()
+    t.strictSame(listener.texts, [])
+    fails = false
+    source.receive('more')
+    await source.flush()
+    t.strictSame(listener.texts, ['a'])
+    isReader = false
+    await log.append({ text: 'b', method: 'm' }, false, {})
+    source.receive('more')
+    await source.flush()
+    t.strictSame([listener.texts, listener.ended, source.attended], [['a'], false, false])
+  }
+)
 
-t.test('a connection that cannot be written to ends no stream: later events are stored, and reach the next connection', async t => {
-  const troubles: unknown[] = []
-  const log = memoryLog('7')
-  const source = new ResumableStream('7', log, { primed: false }, error => { troubles.push(error) })
-  const broken = new Listener()
-  broken.write = () => { throw new Error('it is broken') }
-  source.attach(broken)
-  source.emit('a', 'm')
-  await source.flush()
-  t.match(troubles[0], { message: 'it is broken' })
-  source.detach(broken)
-  source.emit('b', 'm')
-  t.strictSame((await listen(source, 0)).texts, ['a', 'b'])
-})
+t.test(
+  'a connection that cannot be written to ends no stream: later events are stored, and reach the next connection',
+  async t => {
+    const troubles: unknown[] = []
+    const log = memoryLog('7')
+    const source = new ResumableStream('7', log, { primed: false }, error => {
+      troubles.push(error)
+    })
+    const broken = new Listener()
+    broken.write = () => {
+      throw new Error('it is broken')
+    }
+    source.attach(broken)
+    source.emit('a', 'm')
+    await source.flush()
+    t.match(troubles[0], { message: 'it is broken' })
+    source.detach(broken)
+    source.emit('b', 'm')
+    t.strictSame((await listen(source, 0)).texts, ['a', 'b'])
+  }
+)

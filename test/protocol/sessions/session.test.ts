@@ -11,7 +11,12 @@ import { RECORD, sessionPorts, TOMORROW } from '../../support/stream-log.js'
 /** A session that is kept, as one is once `initialize` was answered. */
 function session (version = '2025-11-25'): Session {
   const { sessions: store } = memoryStore()
-  const made = new Session({ ports: sessionPorts(store, error => { throw error }), peer: { revision: revision(version) } })
+  const made = new Session({
+    ports: sessionPorts(store, error => {
+      throw error
+    }),
+    peer: { revision: revision(version) }
+  })
   void store.save(made.id, RECORD, TOMORROW)
   return made
 }
@@ -43,7 +48,26 @@ t.test('an event id leads to its stream and place', async t => {
   t.strictSame(await locate(`${second.key}-0`), { stream: second, after: 0 })
 })
 
-for (const id of ['', 'KEY', 'KEY-', '-1', '9-0', 'KEY-5', 'KEY-1x', ' KEY-1', 'KEY--1', '0KEY-1', 'KEY-1-1', 'KEYe0-1', 'KEY-0.5', 'KEY-NaN', 'KEY-1e0', '0-1', '0-99999999999999999999', '__proto__-1']) {
+for (const id of [
+  '',
+  'KEY',
+  'KEY-',
+  '-1',
+  '9-0',
+  'KEY-5',
+  'KEY-1x',
+  ' KEY-1',
+  'KEY--1',
+  '0KEY-1',
+  'KEY-1-1',
+  'KEYe0-1',
+  'KEY-0.5',
+  'KEY-NaN',
+  'KEY-1e0',
+  '0-1',
+  '0-99999999999999999999',
+  '__proto__-1'
+]) {
   t.test(`the event id ${JSON.stringify(id)} leads nowhere`, async t => {
     const { openStream, locate } = bound(session())
     const stream = openStream()
@@ -172,8 +196,16 @@ t.test('a finished reply that was not fetched is kept longer than one that was r
 
 t.test('the result of the handshake is stored, and a restored session has it', async t => {
   const { sessions: store } = memoryStore()
-  const first = new Session({ ports: sessionPorts(store), peer: { revision: revision('2025-06-18'), identity: { principal: 'ada', scopes: 'all' } } })
-  Object.assign(first.peer, { initialized: true, client: { name: 'c', version: '1' }, capabilities: { roots: {} }, logLevel: 'debug' })
+  const first = new Session({
+    ports: sessionPorts(store),
+    peer: { revision: revision('2025-06-18'), identity: { principal: 'ada', scopes: 'all' } }
+  })
+  Object.assign(first.peer, {
+    initialized: true,
+    client: { name: 'c', version: '1' },
+    capabilities: { roots: {} },
+    logLevel: 'debug'
+  })
   first.peer.setSubscribed('test://text', true)
   await store.save(first.id, first.record, TOMORROW)
   const { record } = await store.load(first.id) ?? {}
@@ -181,10 +213,20 @@ t.test('the result of the handshake is stored, and a restored session has it', a
   if (record === undefined) return
   t.strictSame(record, first.record)
   const { id, peer } = sessionFrom(record, { id: first.id, ports: sessionPorts(store) })
-  t.match({ id, peer }, {
-    id: first.id,
-    peer: { revision: { version: '2025-06-18' }, principal: 'ada', initialized: true, client: { name: 'c' }, capabilities: { roots: {} }, logLevel: 'debug' }
-  })
+  t.match(
+    { id, peer },
+    {
+      id: first.id,
+      peer: {
+        revision: { version: '2025-06-18' },
+        principal: 'ada',
+        initialized: true,
+        client: { name: 'c' },
+        capabilities: { roots: {} },
+        logLevel: 'debug'
+      }
+    }
+  )
 })
 
 t.test('a restored session continues its streams where they were', async t => {
@@ -195,7 +237,11 @@ t.test('a restored session continues its streams where they were', async t => {
   await first.settled()
   const second = sessionFrom(RECORD, { id: first.id, ports: sessionPorts(store) })
   second.standalone.emit('b', 'm')
-  t.match(await eventsAfter(second, '0-0'), [{ id: '0-0', text: '' }, { id: '0-1', text: 'a' }, { id: '0-2', text: 'b' }])
+  t.match(await eventsAfter(second, '0-0'), [
+    { id: '0-0', text: '' },
+    { id: '0-1', text: 'a' },
+    { id: '0-2', text: 'b' }
+  ])
 })
 
 async function eventsAfter (session: Session, eventId: string): Promise<StreamEvent[]> {
@@ -210,7 +256,11 @@ t.test('an event that cannot be stored is reported, and the client gets it all t
   const { sessions } = memoryStore()
   const broken = { append: async () => { throw new Error('full') } }
   const troubles: unknown[] = []
-  const { standalone } = new Session({ ports: sessionPorts(Object.assign(sessions, broken), error => { troubles.push(error) }) })
+  const { standalone } = new Session({
+    ports: sessionPorts(Object.assign(sessions, broken), error => {
+      troubles.push(error)
+    })
+  })
   const events: StreamEvent[] = []
   standalone.attach({ write: event => { events.push(event) }, end: () => {}, close: () => {} })
   standalone.emit('a', 'm')

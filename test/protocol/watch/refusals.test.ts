@@ -10,7 +10,10 @@ t.test('refusals count for five minutes, the latest first', async t => {
   refusals.add(refusal, START)
   refusals.add(refusal, START + 200_000.4)
   refusals.add({ reason: 'origin', status: 403 }, START + 100_000)
-  t.strictSame(refusals.rows(START + 200_001), [{ reason: 'rate', status: 429, count: 2, last: START + 200_000 }, { reason: 'origin', status: 403, count: 1, last: START + 100_000 }])
+  t.strictSame(refusals.rows(START + 200_001), [
+    { reason: 'rate', status: 429, count: 2, last: START + 200_000 },
+    { reason: 'origin', status: 403, count: 1, last: START + 100_000 }
+  ])
   t.strictSame(refusals.rows(START + 450_000), [{ reason: 'rate', status: 429, count: 1, last: START + 200_000 }])
   t.strictSame(refusals.rows(START + 600_000), [])
 })

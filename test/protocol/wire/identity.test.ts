@@ -1,5 +1,11 @@
 import t from 'tap'
-import { ANONYMOUS_ALL_SCOPES, grants, hasExpired, UNAUTHENTICATED, type Granted } from '../../../protocol/wire/identity.js'
+import {
+  ANONYMOUS_ALL_SCOPES,
+  grants,
+  hasExpired,
+  UNAUTHENTICATED,
+  type Granted
+} from '../../../protocol/wire/identity.js'
 
 const callerWith = (...scopes: string[]) => ({ principal: 'ada', scopes: new Set(scopes) as Granted })
 

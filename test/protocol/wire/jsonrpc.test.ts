@@ -1,5 +1,12 @@
 import t from 'tap'
-import { decode, encodeError, encodeNotification, encodeRequest, encodeResult, type Incoming } from '../../../protocol/wire/jsonrpc.js'
+import {
+  decode,
+  encodeError,
+  encodeNotification,
+  encodeRequest,
+  encodeResult,
+  type Incoming
+} from '../../../protocol/wire/jsonrpc.js'
 import { errors, McpError } from '../../../protocol/wire/errors.js'
 import { LIMITS } from '../../../protocol/wire/limits.js'
 
@@ -37,12 +44,20 @@ t.test('a byte order mark before a message is left out, and only there', async t
 })
 
 t.test('a request knows about how much its params hold: its bytes, and something for each value', async t => {
-  const size = (params: string): number => (decode(`{"jsonrpc":"2.0","id":1,"method":"m","params":${params}}`) as { size: number }).size
+  const size = (params: string): number =>
+    (decode(`{"jsonrpc":"2.0","id":1,"method":"m","params":${params}}`) as { size: number }).size
   const nothing = size('{}')
   t.equal(size(`{"a":"${'x'.repeat(1_000)}"}`) - size('{"a":""}'), 1_000)
   t.ok(size(`{"a":[${'{},'.repeat(1_000)}1]}`) - nothing > 60_000)
-  const [one, two] = (decode(`[${new Array(2).fill(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"${'x'.repeat(1_000)}"}}`).join(',')}]`) as { messages: Array<{ size: number }> }).messages
-  t.ok(one !== undefined && two !== undefined && one.size > 1_000 && one.size === two.size && one.size < 2_000, 'each of a batch holds its share')
+  const [one, two] = (
+    decode(
+      `[${new Array(2).fill(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"${'x'.repeat(1_000)}"}}`).join(',')}]`
+    ) as { messages: Array<{ size: number }> }
+  ).messages
+  t.ok(
+    one !== undefined && two !== undefined && one.size > 1_000 && one.size === two.size && one.size < 2_000,
+    'each of a batch holds its share'
+  )
 })
 
 t.test('a slice of a larger buffer is read as that slice', async t => {
@@ -68,7 +83,12 @@ const REFUSED: Array<[why: string, message: unknown, code: number, id: string | 
   ['null', null, -32600, undefined],
   ['an empty batch', [], -32600, undefined],
   ['a batch of 101', Array(101).fill({ jsonrpc: '2.0', method: 'm' }), -32600, undefined],
-  ['an answer with a result and an error', { jsonrpc: '2.0', id: 1, result: {}, error: { code: 1, message: 'x' } }, -32600, undefined],
+  [
+    'an answer with a result and an error',
+    { jsonrpc: '2.0', id: 1, result: {}, error: { code: 1, message: 'x' } },
+    -32600,
+    undefined
+  ],
   ['an answer without an id', { jsonrpc: '2.0', result: {} }, -32600, undefined],
   ['an answer whose error has no code', { jsonrpc: '2.0', id: 1, error: { message: 'x' } }, -32600, undefined],
   ['an answer whose error is text', { jsonrpc: '2.0', id: 1, error: 'x' }, -32600, undefined]
@@ -91,12 +111,22 @@ const UNREADABLE: Array<[why: string, input: string | Buffer]> = [
 ]
 
 for (const [why, input] of UNREADABLE) {
-  t.test(`${why}: a parse error`, async t => t.match(decode(input), { kind: 'invalid', id: undefined, error: { code: -32700 } }))
+  t.test(`${why}: a parse error`, async t =>
+    t.match(decode(input), { kind: 'invalid', id: undefined, error: { code: -32700 } })
+  )
 }
 
 t.test('keys that reach prototypes are refused wherever they are, and change nothing', async t => {
-  for (const params of ['{"__proto__":{"polluted":1}}', '{"a":[{"__proto__":{"polluted":1}}]}', '{"constructor":{"prototype":{"polluted":1}}}']) {
-    t.match(decode(`{"jsonrpc":"2.0","id":1,"method":"m","params":${params}}`), { kind: 'invalid', id: 1, error: { code: -32600 } })
+  for (const params of [
+    '{"__proto__":{"polluted":1}}',
+    '{"a":[{"__proto__":{"polluted":1}}]}',
+    '{"constructor":{"prototype":{"polluted":1}}}'
+  ]) {
+    t.match(decode(`{"jsonrpc":"2.0","id":1,"method":"m","params":${params}}`), {
+      kind: 'invalid',
+      id: 1,
+      error: { code: -32600 }
+    })
   }
   t.match(decode('{"jsonrpc":"2.0","id":1,"method":"m","__proto__":{"polluted":1}}'), { kind: 'invalid', id: 1 })
   t.match(decode('{"jsonrpc":"2.0","id":1,"result":{"__proto__":{"polluted":1}}}'), { kind: 'invalid', id: undefined })
@@ -104,34 +134,59 @@ t.test('keys that reach prototypes are refused wherever they are, and change not
 })
 
 t.test('64 levels are taken, 65 are not', async t => {
-  const nested = (levels: number) => `{"jsonrpc":"2.0","id":1,"method":"m","params":${'{"a":'.repeat(levels - 1)}1${'}'.repeat(levels)}`
+  const nested = (levels: number) =>
+    `{"jsonrpc":"2.0","id":1,"method":"m","params":${'{"a":'.repeat(levels - 1)}1${'}'.repeat(levels)}`
   t.match(decode(nested(64)), { kind: 'request' })
   t.match(decode(nested(65)), { kind: 'invalid', id: 1, error: { code: -32600, message: /64 levels/ } })
   t.match(decode(nested(20_000)), { kind: 'invalid', error: { code: -32600 } })
 })
 
 t.test('a number that JSON can say and a program cannot is refused', async t => {
-  t.match(decode('{"jsonrpc":"2.0","id":1,"method":"m","params":{"n":1e999}}'), { kind: 'invalid', id: 1, error: { code: -32602 } })
+  t.match(decode('{"jsonrpc":"2.0","id":1,"method":"m","params":{"n":1e999}}'), {
+    kind: 'invalid',
+    id: 1,
+    error: { code: -32602 }
+  })
 })
 
 t.test('responses are distinguished from requests', async t => {
   t.strictSame(read({ jsonrpc: '2.0', id: 3, result: { a: 1 } }), { kind: 'response', id: 3, result: { a: 1 } })
-  t.match(read({ jsonrpc: '2.0', id: 'x', error: { code: -1, message: 'no', data: 7 } }), { kind: 'response', id: 'x', error: { code: -1, message: 'no', data: 7 } })
+  t.match(read({ jsonrpc: '2.0', id: 'x', error: { code: -1, message: 'no', data: 7 } }), {
+    kind: 'response',
+    id: 'x',
+    error: { code: -1, message: 'no', data: 7 }
+  })
   t.match(read({ jsonrpc: '2.0', id: null, error: { code: -1, message: 'no' } }), { kind: 'response', id: undefined })
-  t.match(read({ jsonrpc: '2.0', id: 3, result: {}, method: 'm' }), { kind: 'request', id: 3 }, 'what has a method asks')
+  t.match(
+    read({ jsonrpc: '2.0', id: 3, result: {}, method: 'm' }),
+    { kind: 'request', id: 3 },
+    'what has a method asks'
+  )
 })
 
 t.test('each message of a batch stands for itself', async t => {
   t.match(read([{ jsonrpc: '2.0', id: 1, method: 'm' }, 7, 'x', { jsonrpc: '2.0', method: 'n' }]), {
     kind: 'batch',
-    messages: [{ kind: 'request', id: 1 }, { kind: 'invalid', error: { code: -32600 } }, { kind: 'invalid' }, { kind: 'notification' }]
+    messages: [
+      { kind: 'request', id: 1 },
+      { kind: 'invalid', error: { code: -32600 } },
+      { kind: 'invalid' },
+      { kind: 'notification' }
+    ]
   })
 })
 
 t.test('encoded messages are valid JSON with the given members', async t => {
   t.strictSame(JSON.parse(encodeResult('a"b', '{"x":1}')), { jsonrpc: '2.0', id: 'a"b', result: { x: 1 } })
-  t.strictSame(JSON.parse(encodeError(null, errors.methodNotFound('x'))), { jsonrpc: '2.0', id: null, error: { code: -32601, message: 'Method not found: x', data: { code: 'PATCHBAY_METHOD_NOT_FOUND' } } })
-  t.strictSame(JSON.parse(encodeError(undefined, new McpError(-32050, 'x'))), { jsonrpc: '2.0', error: { code: -32050, message: 'x' } })
+  t.strictSame(JSON.parse(encodeError(null, errors.methodNotFound('x'))), {
+    jsonrpc: '2.0',
+    id: null,
+    error: { code: -32601, message: 'Method not found: x', data: { code: 'PATCHBAY_METHOD_NOT_FOUND' } }
+  })
+  t.strictSame(JSON.parse(encodeError(undefined, new McpError(-32050, 'x'))), {
+    jsonrpc: '2.0',
+    error: { code: -32050, message: 'x' }
+  })
   t.strictSame(JSON.parse(encodeError(0, errors.invalidParams('x'))).id, 0)
   t.strictSame(JSON.parse(encodeNotification('n')), { jsonrpc: '2.0', method: 'n' })
   t.strictSame(JSON.parse(encodeRequest(1, 'm', { a: 1 })), { jsonrpc: '2.0', id: 1, method: 'm', params: { a: 1 } })
@@ -144,6 +199,12 @@ t.test('written text is one line, whatever is in it', async t => {
 t.test('a message that is nested deeper than the stack is refused, and nothing is thrown', async t => {
   const deep = `{"jsonrpc":"2.0","id":7,"method":"m","params":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`
   const limits = { ...LIMITS, maxDepth: 1_000_000, maxKeys: 1_000_000, maxValues: 1_000_000 }
-  for (const input of [deep, Buffer.from(deep)]) t.match(decode(input, limits), { kind: 'invalid', id: 7, error: { code: -32700, message: /nested too deeply/, cause: RangeError } })
+  for (const input of [deep, Buffer.from(deep)]) {
+    t.match(decode(input, limits), {
+      kind: 'invalid',
+      id: 7,
+      error: { code: -32700, message: /nested too deeply/, cause: RangeError }
+    })
+  }
   t.match(decode(`[${deep}]`, limits), { kind: 'batch', messages: [{ kind: 'invalid', id: 7 }] })
 })

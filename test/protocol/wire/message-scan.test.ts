@@ -3,20 +3,49 @@ import { LIMITS } from '../../../protocol/wire/limits.js'
 import { findExceededLimit, scanRequestId } from '../../../protocol/wire/message-scan.js'
 
 const limits = { ...LIMITS, maxValues: 10, maxKeys: 5, maxDepth: 4 }
-const why = (text: string): string | undefined => findExceededLimit(Buffer.from(text), 0, Buffer.byteLength(text), limits)?.message
+const why = (text: string): string | undefined =>
+  findExceededLimit(Buffer.from(text), 0, Buffer.byteLength(text), limits)?.message
 const id = (text: string): string | undefined => scanRequestId(Buffer.from(text), 0, Buffer.byteLength(text))
 const long = 'x'.repeat(200)
 
 /** How many values there are, as a program would count them that has them. */
-const count = (value: unknown): number => 1 + (typeof value === 'object' && value !== null ? Object.values(value).reduce<number>((sum, inner) => sum + count(inner), 0) : 0)
+const count = (value: unknown): number =>
+  1 +
+  (typeof value === 'object' && value !== null
+    ? Object.values(value).reduce<number>((sum, inner) => sum + count(inner), 0)
+    : 0)
 
 t.test('values are counted as they would be after parsing', async t => {
-  const samples: unknown[] = [1, 'a', [], {}, [[]], [{}], [1, 2], [[], []], { a: 1 }, { a: [], b: {} }, [long, long], ['a"b', 'c\\', '\\"', '"'], { 'k,{[': ',[{:' }, [`${long}"`, `${long}\\`, `${long}\\"x`], [null, true, 1.5e3]]
+  const samples: unknown[] = [
+    1,
+    'a',
+    [],
+    {},
+    [[]],
+    [{}],
+    [1, 2],
+    [[], []],
+    { a: 1 },
+    { a: [], b: {} },
+    [long, long],
+    ['a"b', 'c\\', '\\"', '"'],
+    { 'k,{[': ',[{:' },
+    [`${long}"`, `${long}\\`, `${long}\\"x`],
+    [null, true, 1.5e3]
+  ]
   for (const sample of samples) {
     const bytes = Buffer.from(JSON.stringify(sample))
     const values = count(sample)
-    t.equal(findExceededLimit(bytes, 0, bytes.length, { ...LIMITS, maxValues: values }), undefined, `${values} in ${bytes.toString().slice(0, 60)}`)
-    t.match(findExceededLimit(bytes, 0, bytes.length, { ...LIMITS, maxValues: values - 1 })?.message ?? (values === 1 ? 'at most 0 values' : ''), /at most \d+ values/)
+    t.equal(
+      findExceededLimit(bytes, 0, bytes.length, { ...LIMITS, maxValues: values }),
+      undefined,
+      `${values} in ${bytes.toString().slice(0, 60)}`
+    )
+    t.match(
+      findExceededLimit(bytes, 0, bytes.length, { ...LIMITS, maxValues: values - 1 })?.message ??
+        (values === 1 ? 'at most 0 values' : ''),
+      /at most \d+ values/
+    )
   }
 })
 
@@ -47,7 +76,19 @@ t.test('the id of a request is found wherever it stands', async t => {
 })
 
 t.test('no id is made up', async t => {
-  for (const text of ['', '{', '{"id"', '{"id":', '{"id":7', '[{"id":7,"method":"m"}]', '"id"', '{"a":"id","b":"method"}', '{"id":7,"result":{"method":"m"}}', '{"method":"m"}', '{"method":"m","params":{"id":7}}']) {
+  for (const text of [
+    '',
+    '{',
+    '{"id"',
+    '{"id":',
+    '{"id":7',
+    '[{"id":7,"method":"m"}]',
+    '"id"',
+    '{"a":"id","b":"method"}',
+    '{"id":7,"result":{"method":"m"}}',
+    '{"method":"m"}',
+    '{"method":"m","params":{"id":7}}'
+  ]) {
     t.equal(id(text), undefined, text)
   }
 })

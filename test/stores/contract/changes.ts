@@ -37,8 +37,13 @@ export function changes (t: Test, open: Open): void {
     const received: string[] = []
     values.onChange((_space, key) => { received.push(key) })
     await Promise.allSettled([
-      values.delete('space', 'absent'), values.put('space', 'key', 1, { ifAbsent: true }), values.put('space', 'full', 1, { max: 1 }),
-      values.increment('space', 'key', 1), values.increment('space', 'key2', NaN), values.put('space', 'key', undefined), values.get('space', 'key')
+      values.delete('space', 'absent'),
+      values.put('space', 'key', 1, { ifAbsent: true }),
+      values.put('space', 'full', 1, { max: 1 }),
+      values.increment('space', 'key', 1),
+      values.increment('space', 'key2', NaN),
+      values.put('space', 'key', undefined),
+      values.get('space', 'key')
     ])
     t.strictSame(received, [])
   })

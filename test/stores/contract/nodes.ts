@@ -15,7 +15,10 @@ export function nodes (t: Test, open: Open): void {
     await one.sessions.save('a', RECORD, TOMORROW)
     await two.sessions.save('b', RECORD, TOMORROW)
     t.not(one.nodes.self, two.nodes.self)
-    t.strictSame(await Promise.all([one, two].map(async ({ nodes }) => await two.nodes.isAlive(nodes.self ?? ''))), [true, true])
+    t.strictSame(await Promise.all([one, two].map(async ({ nodes }) => await two.nodes.isAlive(nodes.self ?? ''))), [
+      true,
+      true
+    ])
     t.equal(await one.nodes.isAlive('0123456789ab'), false)
     await two.close()
     t.equal(await one.nodes.isAlive(two.nodes.self ?? ''), false)
@@ -28,7 +31,9 @@ export function nodes (t: Test, open: Open): void {
     const received: Array<[message: NodeMessage, from: string]> = []
     two.nodes.onMessage((message, from) => { received.push([message, from]) })
     one.nodes.onMessage(() => t.fail('a node does not send to itself'))
-    for (let number = 0; number < 20; number++) t.equal(await one.nodes.send(two.nodes.self ?? '', message(number)), true)
+    for (let number = 0; number < 20; number++) {
+      t.equal(await one.nodes.send(two.nodes.self ?? '', message(number)), true)
+    }
     await one.nodes.broadcast(message(20))
     t.equal(await one.nodes.send('0123456789ab', message(21)), false)
     await until(() => received.length >= 21, 'all messages')
@@ -37,8 +42,11 @@ export function nodes (t: Test, open: Open): void {
 
   t.test('the sessions of a principal are counted at all nodes', async t => {
     const { one, two } = await pair(t, open)
-    const save = async ({ sessions }: Store, id: string) => await sessions.save(id, { ...RECORD, principal: 'ada' }, TOMORROW, 3)
-    const saved = await Promise.all(Array.from({ length: 6 }, async (_, index) => await save(index % 2 === 0 ? one : two, `s${index}`)))
+    const save = async ({ sessions }: Store, id: string) =>
+      await sessions.save(id, { ...RECORD, principal: 'ada' }, TOMORROW, 3)
+    const saved = await Promise.all(
+      Array.from({ length: 6 }, async (_, index) => await save(index % 2 === 0 ? one : two, `s${index}`))
+    )
     t.equal(saved.filter(Boolean).length, 3)
     await two.sessions.remove(`s${saved.indexOf(true)}`)
     t.strictSame([await save(one, 'more'), await save(two, 'too many')], [true, false])
@@ -52,8 +60,16 @@ export function nodes (t: Test, open: Open): void {
     await one.sessions.save('s', RECORD, TOMORROW)
     t.match(await two.sessions.load('s'), { home: one.nodes.self })
     await Promise.all([
-      one.sessions.update('s', { agreement: { logLevel: 'debug' }, subscriptions: new Map([['test://a', true]]) }, TOMORROW),
-      two.sessions.update('s', { agreement: { capabilities: { roots: {} } }, subscriptions: new Map([['test://b', true]]) }, TOMORROW)
+      one.sessions.update(
+        's',
+        { agreement: { logLevel: 'debug' }, subscriptions: new Map([['test://a', true]]) },
+        TOMORROW
+      ),
+      two.sessions.update(
+        's',
+        { agreement: { capabilities: { roots: {} } }, subscriptions: new Map([['test://b', true]]) },
+        TOMORROW
+      )
     ])
     for (const { sessions } of [one, two]) {
       t.match((await sessions.load('s'))?.record, { logLevel: 'debug', capabilities: { roots: {} } })
@@ -97,7 +113,11 @@ export function nodes (t: Test, open: Open): void {
     await one.sessions.save('s', RECORD, TOMORROW)
     await one.sessions.open('s', 'aa', 'interrupted')
     await one.sessions.append('s', 'aa', event('1'), true)
-    t.match(await two.sessions.attach('s', 'aa', 0), { after: 0, events: [{ number: 1, after: 0, text: '1' }], ended: false })
+    t.match(await two.sessions.attach('s', 'aa', 0), {
+      after: 0,
+      events: [{ number: 1, after: 0, text: '1' }],
+      ended: false
+    })
     t.strictSame([await one.sessions.isReader('s', 'aa'), await two.sessions.isReader('s', 'aa')], [false, true])
     await until(() => back.includes('s aa moved'), 'the reader before hears of it')
     t.equal(await one.sessions.append('s', 'aa', event('2'), true), 'elsewhere')
@@ -203,7 +223,10 @@ export function nodes (t: Test, open: Open): void {
     t.match(await two.sessions.read('s', 'aa', 0), { ended: false }, 'not while it lives')
     await one.close()
     for (let time = 0; time < 2; time++) await two.sessions.finish('s')
-    t.match(await two.sessions.read('s', 'aa', 0), { events: [{ text: '1' }, { text: 'interrupted aa', method: '' }], ended: true })
+    t.match(await two.sessions.read('s', 'aa', 0), {
+      events: [{ text: '1' }, { text: 'interrupted aa', method: '' }],
+      ended: true
+    })
     t.match(await two.sessions.read('s', 'bb', 0), { events: [{ text: 'answer' }], ended: true })
     t.equal(await two.sessions.moveHome('s', 'another'), false)
     t.equal(await two.sessions.moveHome('s', left), true)

@@ -18,7 +18,9 @@ export function numbers (t: Test, open: Open): void {
 
   t.test('a thousand additions at once give each sum once', async t => {
     const box = await open(t)
-    const sums = await Promise.all(Array.from({ length: 1_000 }, async () => await box.store.values.increment('space', 'key', 1)))
+    const sums = await Promise.all(
+      Array.from({ length: 1_000 }, async () => await box.store.values.increment('space', 'key', 1))
+    )
     t.strictSame(sums, Array.from({ length: 1_000 }, (_, index) => index + 1))
     await box.pause()
     t.equal(await box.store.values.get('space', 'key'), 1_000)
@@ -29,7 +31,11 @@ export function numbers (t: Test, open: Open): void {
     await Promise.all(Array.from({ length: 10 }, async (_, worker) => {
       for (let count = 0; count < 50; count++) await values.increment('space', String(worker % 3), 1)
     }))
-    t.strictSame(await values.list('space'), [{ key: '0', value: 200 }, { key: '1', value: 150 }, { key: '2', value: 150 }])
+    t.strictSame(await values.list('space'), [
+      { key: '0', value: 200 },
+      { key: '1', value: 150 },
+      { key: '2', value: 150 }
+    ])
   })
 
   t.test('the largest and the smallest safe integer are reached and not passed', async t => {
@@ -37,7 +43,10 @@ export function numbers (t: Test, open: Open): void {
     for (const [key, edge] of [['max', MAX_SAFE_INTEGER], ['min', MIN_SAFE_INTEGER]] as const) {
       t.equal(await box.store.values.increment('space', key, edge), edge)
       await box.pause()
-      await t.rejects(box.store.values.increment('space', key, Math.sign(edge)), { name: 'McpError', message: /have no sum/ })
+      await t.rejects(box.store.values.increment('space', key, Math.sign(edge)), {
+        name: 'McpError',
+        message: /have no sum/
+      })
       t.equal(await box.store.values.get('space', key), edge)
       t.equal(await box.store.values.increment('space', key, -edge), 0)
     }
@@ -66,8 +75,13 @@ export function numbers (t: Test, open: Open): void {
     const box = await open(t)
     const { values } = box.store
     const outcomes = await Promise.allSettled([
-      values.increment('space', 'a', 1), values.increment('space', 'a', 0.5), values.put('space', 'b', 1, { max: 0 }),
-      values.put('space', 'c', undefined), values.put('space', '', 1), values.increment('space', 'a', 1), values.put('space', 'd', 1)
+      values.increment('space', 'a', 1),
+      values.increment('space', 'a', 0.5),
+      values.put('space', 'b', 1, { max: 0 }),
+      values.put('space', 'c', undefined),
+      values.put('space', '', 1),
+      values.increment('space', 'a', 1),
+      values.put('space', 'd', 1)
     ])
     t.strictSame(outcomes.map(({ status }) => status === 'fulfilled'), [true, false, false, false, false, true, true])
     await box.pause()

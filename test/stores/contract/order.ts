@@ -2,8 +2,34 @@ import type { Test } from 'tap'
 import type { Values } from '../../../protocol/store.js'
 import type { Open } from '../contract.js'
 
-// By code point, which is neither the order of UTF-16 units (where U+FF5E comes after the emoji) nor that of any language.
-const SORTED = ['\u0001', ' ', '10', '2', 'A', 'Z', '__proto__', 'a', 'aa', 'b', 'z', 'Ä', 'ß', 'é', '中', '\ud7ff', '\ue000', '\ufeff', '\uff5e', '\uffff', '\u{10000}', '😀', '😀a', '\u{10ffff}']
+// By code point, which is neither the order of UTF-16 units (where U+FF5E comes after the emoji) nor that of any
+// language.
+const SORTED = [
+  '\u0001',
+  ' ',
+  '10',
+  '2',
+  'A',
+  'Z',
+  '__proto__',
+  'a',
+  'aa',
+  'b',
+  'z',
+  'Ä',
+  'ß',
+  'é',
+  '中',
+  '\ud7ff',
+  '\ue000',
+  '\ufeff',
+  '\uff5e',
+  '\uffff',
+  '\u{10000}',
+  '😀',
+  '😀a',
+  '\u{10ffff}'
+]
 const ABSENT = ['0', '1', 'ab', 'zz', '\ud7fe', '\ufffe', '\u{10001}', '😀b', '\u{10fffe}']
 
 export function order (t: Test, open: Open): void {
@@ -27,7 +53,11 @@ export function order (t: Test, open: Open): void {
     const { store: { values } } = await filled(t, open)
     for (const limit of [0, 1, 5, SORTED.length, SORTED.length + 1]) {
       t.strictSame(await keys(values, { limit }), SORTED.slice(0, limit), String(limit))
-      t.strictSame(await keys(values, { limit, descending: true }), [...SORTED].reverse().slice(0, limit), String(limit))
+      t.strictSame(
+        await keys(values, { limit, descending: true }),
+        [...SORTED].reverse().slice(0, limit),
+        String(limit)
+      )
     }
   })
 
@@ -59,7 +89,9 @@ export function order (t: Test, open: Open): void {
     const box = await open(t)
     const all = Array.from({ length: 1_000 }, (_, index) => String(index * 7919 % 1_000).padStart(4, '0'))
     await Promise.all(all.map(async key => await box.store.values.put('space', key, key)))
-    await Promise.all(all.filter(key => Number(key) % 2 === 1).map(async key => await box.store.values.delete('space', key)))
+    await Promise.all(
+      all.filter(key => Number(key) % 2 === 1).map(async key => await box.store.values.delete('space', key))
+    )
     await box.pause()
     t.strictSame(await keys(box.store.values, {}), all.filter(key => Number(key) % 2 === 0).sort())
   })
@@ -74,7 +106,9 @@ async function filled (t: Test, open: Open) {
 
 async function keys (values: Values, options: object): Promise<string[]> {
   const [keys, entries] = [await values.keys('space', options), await values.list('space', options)]
-  if (keys.join() !== entries.map(({ key }) => key).join()) throw new Error(`the keys and the keys of the entries differ: ${keys.join()}`)
+  if (keys.join() !== entries.map(({ key }) => key).join()) {
+    throw new Error(`the keys and the keys of the entries differ: ${keys.join()}`)
+  }
   return keys
 }
 

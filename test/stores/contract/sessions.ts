@@ -40,18 +40,25 @@ export function sessions (t: Test, open: Open): void {
 
   t.test('sessions are kept apart', async t => {
     const { store: { sessions } } = await open(t)
-    for (const id of ['a', 'A', 'a ', '__proto__', 'constructor']) await sessions.save(id, { ...RECORD, principal: id }, TOMORROW)
-    for (const id of ['a', 'A', 'a ', '__proto__', 'constructor']) t.equal((await sessions.load(id))?.record.principal, id)
+    for (const id of ['a', 'A', 'a ', '__proto__', 'constructor']) {
+      await sessions.save(id, { ...RECORD, principal: id }, TOMORROW)
+    }
+    for (const id of ['a', 'A', 'a ', '__proto__', 'constructor']) {
+      t.equal((await sessions.load(id))?.record.principal, id)
+    }
     t.equal(await sessions.load('toString'), undefined)
   })
 
   t.test('a principal has no more sessions than allowed', async t => {
     const { store: { sessions } } = await open(t)
-    const save = async (id: string, principal: string | undefined, expires = TOMORROW) => await sessions.save(id, { ...RECORD, principal }, expires, 2)
+    const save = async (id: string, principal: string | undefined, expires = TOMORROW) =>
+      await sessions.save(id, { ...RECORD, principal }, expires, 2)
     t.strictSame([await save('a', 'ada'), await save('b', 'ada'), await save('c', 'ada')], [true, true, false])
     t.equal(await sessions.load('c'), undefined)
     t.equal(await save('b', 'ada'), true, 'a session does not count against itself')
-    for (const principal of ['bob', 'ada\0', undefined, undefined, undefined]) t.equal(await save(`of ${principal}`, principal), true)
+    for (const principal of ['bob', 'ada\0', undefined, undefined, undefined]) {
+      t.equal(await save(`of ${principal}`, principal), true)
+    }
     await sessions.remove('a')
     t.strictSame([await save('c', 'ada'), await save('d', 'ada')], [true, false])
     await sessions.touch(['b'], YESTERDAY)
@@ -97,7 +104,10 @@ export function sessions (t: Test, open: Open): void {
     await sessions.sweep()
     await sessions.sweep()
     await sessions.touch(ids, TOMORROW)
-    t.strictSame((await Promise.all(ids.map(async id => await sessions.load(id)))).filter(found => found !== undefined), [])
+    t.strictSame(
+      (await Promise.all(ids.map(async id => await sessions.load(id)))).filter(found => found !== undefined),
+      []
+    )
   })
 
   t.test('a session that is touched lives longer, and one that is not there does not come to life', async t => {
@@ -128,7 +138,10 @@ export function sessions (t: Test, open: Open): void {
     t.equal(await box.store.sessions.update('s', CHANGE, TOMORROW), true)
     await box.pause()
     t.strictSame((await box.store.sessions.load('s'))?.record, FULL)
-    t.equal(await box.store.sessions.update('s', { agreement: { logLevel: 'error' }, subscriptions: new Map() }, TOMORROW), true)
+    t.equal(
+      await box.store.sessions.update('s', { agreement: { logLevel: 'error' }, subscriptions: new Map() }, TOMORROW),
+      true
+    )
     t.strictSame((await box.store.sessions.load('s'))?.record, { ...FULL, logLevel: 'error' }, 'member by member')
     await box.store.sessions.remove('s')
     t.equal(await box.store.sessions.update('s', CHANGE, TOMORROW), false)
@@ -136,11 +149,15 @@ export function sessions (t: Test, open: Open): void {
 
   t.test('a subscription comes and goes without the rest of its session', async t => {
     const box = await open(t)
-    const wanted = async (...changes: Array<[uri: string, wanted: boolean]>) => await box.store.sessions.update('s', { subscriptions: new Map(changes) }, TOMORROW)
+    const wanted = async (...changes: Array<[uri: string, wanted: boolean]>) =>
+      await box.store.sessions.update('s', { subscriptions: new Map(changes) }, TOMORROW)
     await box.store.sessions.save('s', FULL, TOMORROW)
     t.equal(await wanted(['test://odd \ud800 \0', true], ['test://a', false], ['test://none', false]), true)
     await box.pause()
-    t.strictSame((await box.store.sessions.load('s'))?.record.subscriptions.sort(), ['file:///ä b', 'test://odd \ud800 \0'])
+    t.strictSame((await box.store.sessions.load('s'))?.record.subscriptions.sort(), [
+      'file:///ä b',
+      'test://odd \ud800 \0'
+    ])
     await wanted(['test://odd \ud800 \0', false], ['file:///ä b', true])
     t.strictSame((await box.store.sessions.load('s'))?.record, { ...FULL, subscriptions: ['file:///ä b'] })
     await box.store.sessions.remove('s')
@@ -160,7 +177,11 @@ export function sessions (t: Test, open: Open): void {
     t.equal(await sessions.load('a'), undefined)
     await sessions.finish('a')
     await sessions.save('a', RECORD, TOMORROW)
-    t.same(await sessions.read('a', '0', 0), { after: 0, events: [], ended: false }, 'one of the same id has none of them')
+    t.same(
+      await sessions.read('a', '0', 0),
+      { after: 0, events: [], ended: false },
+      'one of the same id has none of them'
+    )
     t.match(await sessions.append('a', '0', { text: 'y', method: 'm' }, false), { after: 0 })
   })
 }

@@ -9,16 +9,26 @@ export function streams (t: Test, open: Open): void {
   t.test('the events of a reply are numbered from 1 without gaps, in the order of the appends', async t => {
     const box = await session(t, open)
     const names = ['c', 'a', 'b']
-    const numbers = await Promise.all(Array.from({ length: 600 }, async (_, index) => await append(box.store.sessions, names[index % 3] as string, String(index))))
+    const numbers = await Promise.all(
+      Array.from(
+        { length: 600 },
+        async (_, index) => await append(box.store.sessions, names[index % 3] as string, String(index))
+      )
+    )
     t.strictSame(numbers, Array.from({ length: 600 }, (_, index) => Math.floor(index / 3) + 1))
     await box.pause()
     const replay = await box.store.sessions.read('s', 'b', 0)
-    t.strictSame(replay?.events.map(({ text }) => text), Array.from({ length: 200 }, (_, index) => String(index * 3 + 2)))
+    t.strictSame(
+      replay?.events.map(({ text }) => text),
+      Array.from({ length: 200 }, (_, index) => String(index * 3 + 2))
+    )
   })
 
   t.test('the events of the standalone stream have rising numbers, and each names the one before it', async t => {
     const box = await session(t, open)
-    const numbers = await Promise.all(Array.from({ length: 200 }, async (_, index) => await append(box.store.sessions, '0', String(index))))
+    const numbers = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => await append(box.store.sessions, '0', String(index)))
+    )
     await box.pause()
     numbers.push(await append(box.store.sessions, '0', '200'))
     const { events = [] } = await box.store.sessions.read('s', '0', 0) ?? {}
@@ -35,7 +45,11 @@ export function streams (t: Test, open: Open): void {
     const { sessions } = box.store
     const events = TEXTS.map((text, index) => ({ number: index + 1, after: index, text, method: `m${text.length}` }))
     for (let after = 0; after <= TEXTS.length; after++) {
-      t.same(await sessions.read('s', 'a', after), { after, events: events.slice(after), ended: false }, `after ${after}`)
+      t.same(
+        await sessions.read('s', 'a', after),
+        { after, events: events.slice(after), ended: false },
+        `after ${after}`
+      )
     }
     t.equal(await sessions.read('s', 'a', TEXTS.length + 1), undefined)
     t.equal(await sessions.read('s', 'a', -1), undefined)
@@ -45,7 +59,10 @@ export function streams (t: Test, open: Open): void {
 
   t.test('a reader that names no event gets what was not seen', async t => {
     const box = await session(t, open)
-    const unseen = async () => { await box.pause(); return (await box.store.sessions.read('s', '0', undefined))?.events.map(({ text }) => text) }
+    const unseen = async () => {
+      await box.pause()
+      return (await box.store.sessions.read('s', '0', undefined))?.events.map(({ text }) => text)
+    }
     const a = await append(box.store.sessions, '0', 'a') ?? 0
     const b = await append(box.store.sessions, '0', 'b') ?? 0
     t.strictSame(await unseen(), ['a', 'b'])
@@ -57,7 +74,11 @@ export function streams (t: Test, open: Open): void {
     const d = await append(box.store.sessions, '0', 'd')
     await box.store.sessions.markSeen('s', '0', b)
     t.strictSame(await unseen(), ['d'], 'what was seen stays seen')
-    t.same(await box.store.sessions.read('s', '0', undefined), { after: c, events: [{ number: d, after: c, text: 'd', method: 'm1' }], ended: false })
+    t.same(await box.store.sessions.read('s', '0', undefined), {
+      after: c,
+      events: [{ number: d, after: c, text: 'd', method: 'm1' }],
+      ended: false
+    })
   })
 
   t.test('streams of one name in two sessions are two', async t => {
@@ -111,10 +132,25 @@ export function streams (t: Test, open: Open): void {
       await box.pause()
       await box.store.sessions.finish('s')
     }
-    if (box.restarts !== true) return t.match(await box.store.sessions.read('s', 'a', 0), { events: [{ text: 'x' }], ended: false }, 'not while their writer lives')
-    const texts = async (stream: string) => (await box.store.sessions.read('s', stream, 0))?.events.map(({ text }) => text)
-    t.strictSame(await Promise.all(['a', 'b', 'c', 'd', '0'].map(texts)), [['x', 'last word of a'], ['answer'], ['last word of c'], [], ['x']])
-    for (const stream of ['a', 'b', 'c', 'd']) t.match(await box.store.sessions.read('s', stream, 0), { ended: true }, stream)
+    if (box.restarts !== true) {
+      return t.match(
+        await box.store.sessions.read('s', 'a', 0),
+        { events: [{ text: 'x' }], ended: false },
+        'not while their writer lives'
+      )
+    }
+    const texts = async (stream: string) =>
+      (await box.store.sessions.read('s', stream, 0))?.events.map(({ text }) => text)
+    t.strictSame(await Promise.all(['a', 'b', 'c', 'd', '0'].map(texts)), [
+      ['x', 'last word of a'],
+      ['answer'],
+      ['last word of c'],
+      [],
+      ['x']
+    ])
+    for (const stream of ['a', 'b', 'c', 'd']) {
+      t.match(await box.store.sessions.read('s', stream, 0), { ended: true }, stream)
+    }
     t.match(await box.store.sessions.read('s', '0', 0), { ended: false }, 'what belongs to no call goes on')
   })
 
@@ -130,14 +166,29 @@ export function streams (t: Test, open: Open): void {
 
   t.test(`the oldest events are given up beyond ${STREAM_LIMITS.events}`, async t => {
     const box = await session(t, open)
-    const numbers = await Promise.all(Array.from({ length: STREAM_LIMITS.events + 200 }, async (_, index) => await append(box.store.sessions, '0', String(index + 1))))
+    const numbers = await Promise.all(
+      Array.from(
+        { length: STREAM_LIMITS.events + 200 },
+        async (_, index) => await append(box.store.sessions, '0', String(index + 1))
+      )
+    )
     await box.pause()
     const { sessions } = box.store
     t.equal(await sessions.read('s', '0', numbers[198]), undefined)
     const { events = [] } = await sessions.read('s', '0', numbers[199]) ?? {}
     t.equal(events.length, STREAM_LIMITS.events)
-    t.match([events[0], events.at(-1)], [{ number: numbers[200], text: '201' }, { number: numbers[1_199], text: '1200' }])
-    t.equal((await sessions.read('s', '0', undefined))?.after, numbers[199], 'what was never seen and is given up is passed over')
+    t.match(
+      [events[0], events.at(-1)],
+      [
+        { number: numbers[200], text: '201' },
+        { number: numbers[1_199], text: '1200' }
+      ]
+    )
+    t.equal(
+      (await sessions.read('s', '0', undefined))?.after,
+      numbers[199],
+      'what was never seen and is given up is passed over'
+    )
     t.ok((await append(sessions, '0', 'more') ?? 0) > (numbers[1_199] ?? 0))
     t.equal(await sessions.read('s', '0', numbers[199]), undefined)
   })
@@ -149,7 +200,10 @@ export function streams (t: Test, open: Open): void {
     for (const text of [large, large, large, 'last']) await append(box.store.sessions, '0', text)
     await box.pause()
     t.equal(await box.store.sessions.read('s', '0', 0), undefined)
-    t.strictSame((await box.store.sessions.read('s', '0', first))?.events.map(({ text }) => text.length), [300_000, 300_000, 300_000, 4])
+    t.strictSame(
+      (await box.store.sessions.read('s', '0', first))?.events.map(({ text }) => text.length),
+      [300_000, 300_000, 300_000, 4]
+    )
   })
 
   t.test('one event larger than all that may be kept is kept until another comes', async t => {
@@ -171,7 +225,12 @@ async function session (t: Test, open: Open) {
   return box
 }
 
-async function append (sessions: SessionStore, stream: string, text: string, seen = false): Promise<number | undefined> {
+async function append (
+  sessions: SessionStore,
+  stream: string,
+  text: string,
+  seen = false
+): Promise<number | undefined> {
   const appended = await sessions.append('s', stream, { text, method: `m${text.length}` }, seen)
   return typeof appended === 'object' ? appended.number : undefined
 }

@@ -12,7 +12,10 @@ export function surplusOfStreams (t: Test, open: Open): void {
     const names = Array.from({ length: 300 }, (_, index) => `f${index}`)
     for (const name of names) await reply(sessions, name, 1, true)
     await box.pause()
-    t.strictSame(await kept(box.store.sessions, ['open', ...names]), ['open', ...names.slice(-(STREAM_LIMITS.streams - 1))])
+    t.strictSame(await kept(box.store.sessions, ['open', ...names]), [
+      'open',
+      ...names.slice(-(STREAM_LIMITS.streams - 1))
+    ])
     t.strictSame(await kept(box.store.sessions, ['0']), ['0'])
   })
 
@@ -32,7 +35,11 @@ export function surplusOfStreams (t: Test, open: Open): void {
     await box.pause()
     t.strictSame(await kept(box.store.sessions, ['unfetched', 'read', 'newest']), ['unfetched', 'newest'])
     await reply(box.store.sessions, 'enormous', 2_000_000, true)
-    t.strictSame(await kept(box.store.sessions, ['unfetched', 'newest', 'enormous']), ['enormous'], 'the newest is always kept')
+    t.strictSame(
+      await kept(box.store.sessions, ['unfetched', 'newest', 'enormous']),
+      ['enormous'],
+      'the newest is always kept'
+    )
   })
 
   t.test('a reply in flight is kept, however much the others need', async t => {

@@ -76,14 +76,21 @@ export function terms (t: Test, open: Open): void {
 
   t.test('of many at once exactly as many are taken as there may be', async t => {
     const { store: { values } } = await open(t)
-    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, async (_, index) => await values.put('space', String(index), 1, { max: 10 })))
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, async (_, index) => await values.put('space', String(index), 1, { max: 10 }))
+    )
     t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 10)
     t.equal((await values.list('space')).length, 10)
   })
 
   t.test('a value that is there is left alone when it is asked for, even where nothing new may come', async t => {
     const box = await open(t)
-    await Promise.all(Array.from({ length: 20 }, async (_, index) => await box.store.values.put('space', 'key', index, { ifAbsent: true })))
+    await Promise.all(
+      Array.from(
+        { length: 20 },
+        async (_, index) => await box.store.values.put('space', 'key', index, { ifAbsent: true })
+      )
+    )
     t.equal(await box.store.values.get('space', 'key'), 0)
     await box.pause()
     await box.store.values.put('space', 'key', 'later', { ifAbsent: true, max: 1 })
@@ -99,7 +106,10 @@ export function terms (t: Test, open: Open): void {
   })
 }
 
-/** Does something with a term that has to happen before it ends, with a longer term each time that it came too late; returns the term. */
+/**
+ * Does something with a term that has to happen before it ends, with a longer term each time that it came too late;
+ * returns the term.
+ */
 async function inTime (act: (expires: number) => Promise<boolean>, term = 300): Promise<number> {
   const expires = Date.now() + term
   if (await act(expires)) return expires

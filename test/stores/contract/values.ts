@@ -21,8 +21,41 @@ const VALUES: Record<string, unknown> = {
   'a key that objects have': JSON.parse('{"__proto__":{"a":1},"constructor":2}')
 }
 
-const KEYS = ['__proto__', 'constructor', 'toString', '%', '_', '*', "'", '"', ' ', 'a', 'a ', ' a', 'A', 'é', 'e\u0301', 'ß', '\n', '\ufeff', '\ufffd', '\uffff', '😀', '0', '00', '1e0', 'null', 'x'.repeat(1_024)]
-const NO_KEYS: Record<string, string> = { 'empty text': '', 'a zero byte': 'a\0', 'half a pair': '\ud800', 'the other half': 'a\udc00b', '1,025 characters': 'x'.repeat(1_025) }
+const KEYS = [
+  '__proto__',
+  'constructor',
+  'toString',
+  '%',
+  '_',
+  '*',
+  "'",
+  '"',
+  ' ',
+  'a',
+  'a ',
+  ' a',
+  'A',
+  'é',
+  'e\u0301',
+  'ß',
+  '\n',
+  '\ufeff',
+  '\ufffd',
+  '\uffff',
+  '😀',
+  '0',
+  '00',
+  '1e0',
+  'null',
+  'x'.repeat(1_024)
+]
+const NO_KEYS: Record<string, string> = {
+  'empty text': '',
+  'a zero byte': 'a\0',
+  'half a pair': '\ud800',
+  'the other half': 'a\udc00b',
+  '1,025 characters': 'x'.repeat(1_025)
+}
 
 export function values (t: Test, open: Open): void {
   t.test('what is not there is undefined', async t => {
@@ -39,7 +72,12 @@ export function values (t: Test, open: Open): void {
     await box.store.values.put('space', 'key', { a: 1 })
     await box.pause()
     const { values } = box.store
-    t.strictSame((await Promise.all([1, 2, 3].map(async () => await values.take('space', 'key')))).filter(value => value !== undefined), [{ a: 1 }])
+    t.strictSame(
+      (await Promise.all([1, 2, 3].map(async () => await values.take('space', 'key')))).filter(
+        value => value !== undefined
+      ),
+      [{ a: 1 }]
+    )
     t.equal(await values.get('space', 'key'), undefined)
     await values.put('space', 'old', 1, { expires: Date.now() - 1 })
     t.equal(await values.take('space', 'old'), undefined)
@@ -61,7 +99,11 @@ export function values (t: Test, open: Open): void {
     const circle: unknown[] = []
     circle.push(circle)
     for (const value of [undefined, () => {}, Symbol('s'), 1n, circle, { toJSON () { throw new Error('private') } }]) {
-      await t.rejects(values.put('space', 'key', value), { name: 'McpError', message: /^Storage failed: / }, typeof value)
+      await t.rejects(
+        values.put('space', 'key', value),
+        { name: 'McpError', message: /^Storage failed: / },
+        typeof value
+      )
     }
     t.equal(await values.get('space', 'key'), 'before')
   })
@@ -83,7 +125,9 @@ export function values (t: Test, open: Open): void {
     await Promise.all(KEYS.map(async (key, index) => await box.store.values.put('space', key, index)))
     await box.pause()
     const { values } = box.store
-    for (const [index, key] of KEYS.entries()) t.equal(await values.get('space', key), index, JSON.stringify(key).slice(0, 20))
+    for (const [index, key] of KEYS.entries()) {
+      t.equal(await values.get('space', key), index, JSON.stringify(key).slice(0, 20))
+    }
     t.equal((await values.list('space')).length, KEYS.length)
     for (const key of KEYS) t.equal(await values.delete('space', key), true)
     t.strictSame(await values.list('space'), [])
@@ -93,7 +137,9 @@ export function values (t: Test, open: Open): void {
     const box = await open(t)
     for (const [index, space] of KEYS.entries()) await box.store.values.put(space, 'key', index)
     await box.pause()
-    for (const [index, space] of KEYS.entries()) t.strictSame(await box.store.values.list(space), [{ key: 'key', value: index }])
+    for (const [index, space] of KEYS.entries()) {
+      t.strictSame(await box.store.values.list(space), [{ key: 'key', value: index }])
+    }
   })
 
   for (const [name, text] of Object.entries(NO_KEYS)) {
@@ -136,7 +182,9 @@ export function values (t: Test, open: Open): void {
 
   t.test('the last of many writes to one key stays', async t => {
     const box = await open(t)
-    await Promise.all(Array.from({ length: 500 }, async (_, index) => await box.store.values.put('space', 'key', index)))
+    await Promise.all(
+      Array.from({ length: 500 }, async (_, index) => await box.store.values.put('space', 'key', index))
+    )
     await box.pause()
     t.equal(await box.store.values.get('space', 'key'), 499)
   })

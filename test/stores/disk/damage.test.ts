@@ -8,7 +8,8 @@ import { dataFolder, FILE, GIBIBYTE } from '../../support/environment/on-disk.js
 
 const ROWS = 300
 const EVENTS = 50
-const IN_WORDS = /^data folder.*: .*(damaged: restore a copy of it or delete it|is not a file of Patchbay|has format -?\d+ and this version of Patchbay knows format 2|cannot be opened); choose another/
+const IN_WORDS =
+  /^data folder.*: .*(damaged: restore a copy of it or delete it|is not a file of Patchbay|has format -?\d+ and this version of Patchbay knows format 2|cannot be opened); choose another/
 
 interface Found { error?: string, rows?: number, events?: number }
 
@@ -19,10 +20,17 @@ async function filled (t: Test, where: 'file' | 'wal'): Promise<string> {
   const folder = await dataFolder(t)
   const store = diskStore(folder, GIBIBYTE)
   for (let index = 0; index < ROWS; index += 10) {
-    await Promise.all(Array.from({ length: 10 }, async (_, more) => await store.values.put('space', keyOf(index + more), { text: 'x'.repeat(100) })))
+    await Promise.all(
+      Array.from(
+        { length: 10 },
+        async (_, more) => await store.values.put('space', keyOf(index + more), { text: 'x'.repeat(100) })
+      )
+    )
   }
   await store.sessions.save('s', RECORD, TOMORROW)
-  for (let index = 0; index < EVENTS; index++) await store.sessions.append('s', '0', { text: `event ${index}`, method: 'm' }, false)
+  for (let index = 0; index < EVENTS; index++) {
+    await store.sessions.append('s', '0', { text: `event ${index}`, method: 'm' }, false)
+  }
   const copy = await dataFolder(t)
   if (where === 'wal') cpSync(folder, copy, { recursive: true })
   await store.close()
@@ -71,7 +79,9 @@ function * random (): Generator<number, never> {
 }
 
 t.test('what is not damaged is all there', async t => {
-  for (const where of ['file', 'wal'] as const) t.strictSame(await look(await filled(t, where)), { rows: ROWS, events: EVENTS })
+  for (const where of ['file', 'wal'] as const) {
+    t.strictSame(await look(await filled(t, where)), { rows: ROWS, events: EVENTS })
+  }
 })
 
 t.test('a file that was cut off anywhere is refused with a reason', async t => {
@@ -125,7 +135,8 @@ t.test('a damaged key is found when the file is opened', async t => {
   t.match(error, IN_WORDS, `${rows} rows are left, and nobody is told`)
 })
 
-// How far the latest changes were written before a process died cannot be distinguished from how much of them was lost: a prefix of them remains.
+// How far the latest changes were written before a process died cannot be distinguished from how much of them was lost:
+// a prefix of them remains.
 t.test('a cut or damaged log of changes leaves all that came before, and nothing that never was', async t => {
   const folder = await filled(t, 'wal')
   const file = `${FILE}-wal`
@@ -135,19 +146,28 @@ t.test('a cut or damaged log of changes leaves all that came before, and nothing
   for (let part = 0; part <= 25; part++) {
     const found = await changed(t, folder, file, bytes => bytes.subarray(0, Math.floor(length * part / 25)))
     t.equal(found.error, undefined)
-    t.ok((found.rows ?? 0) >= (last.rows ?? 0) && (found.events ?? 0) >= (last.events ?? 0), `${part} of 25 parts: ${found.rows} rows, ${found.events} events`)
+    t.ok(
+      (found.rows ?? 0) >= (last.rows ?? 0) && (found.events ?? 0) >= (last.events ?? 0),
+      `${part} of 25 parts: ${found.rows} rows, ${found.events} events`
+    )
     last = found
   }
   t.strictSame(last, { rows: ROWS, events: EVENTS })
   for (let part = 1; part < 25; part++) {
-    const found = await changed(t, folder, file, bytes => bytes.fill(0x55, Math.floor(length * part / 25), Math.floor(length * part / 25) + 100))
+    const found = await changed(t, folder, file, bytes =>
+      bytes.fill(0x55, Math.floor((length * part) / 25), Math.floor((length * part) / 25) + 100)
+    )
     t.ok(found.error === undefined ? (found.rows ?? 0) <= ROWS : IN_WORDS.test(found.error))
   }
 })
 
 t.test('a damaged index of the latest changes is made anew', async t => {
   const folder = await filled(t, 'wal')
-  for (const change of [(bytes: Buffer) => bytes.fill(0x55), (bytes: Buffer) => bytes.subarray(0, 100), () => Buffer.alloc(0)]) {
+  for (const change of [
+    (bytes: Buffer) => bytes.fill(0x55),
+    (bytes: Buffer) => bytes.subarray(0, 100),
+    () => Buffer.alloc(0)
+  ]) {
     t.strictSame(await changed(t, folder, `${FILE}-shm`, change), { rows: ROWS, events: EVENTS })
   }
 })

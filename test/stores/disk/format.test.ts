@@ -19,7 +19,11 @@ t.test('a file of format 1 is upgraded, and nothing is lost', async t => {
   makeFormat1(folder)
   const { values, sessions } = opened(t, folder)
   t.equal(await values.get('notes', 'one'), 'kept')
-  t.strictSame(await sorted(record(sessions, 's')), { ...UPGRADED, client: { name: 'c' }, subscriptions: [...SUBSCRIBED].sort() })
+  t.strictSame(await sorted(record(sessions, 's')), {
+    ...UPGRADED,
+    client: { name: 'c' },
+    subscriptions: [...SUBSCRIBED].sort()
+  })
   t.strictSame(await record(sessions, 'none'), { ...UPGRADED, subscriptions: [] })
   await t.rejects(sessions.load('damaged'), /damaged/)
   await sessions.update('s', { subscriptions: new Map(SUBSCRIBED.map(uri => [uri, false])) }, TOMORROW)
@@ -34,13 +38,24 @@ t.test('a file that a gateway of format 2 left when it was killed is upgraded, a
   const { values, sessions } = opened(t, folder)
   t.equal(await values.get('counter', 'value'), 1)
   t.match((await values.list('notes'))[0]?.value, { content: 'kept since format 2' })
-  t.strictSame(new Set(await sessions.takeOver('host.example 127.0.0.1:8080')), new Set([FORMAT_2.session, FORMAT_2.other]))
+  t.strictSame(
+    new Set(await sessions.takeOver('host.example 127.0.0.1:8080')),
+    new Set([FORMAT_2.session, FORMAT_2.other])
+  )
   t.strictSame(await sorted(record(sessions, FORMAT_2.session)), {
-    revision: '2025-11-25', initialized: true, client: { name: 'fixture', version: '1.2.3' }, capabilities: { roots: {}, sampling: {} }, logLevel: 'debug', subscriptions: ['server://counter', 'server://status']
+    revision: '2025-11-25',
+    initialized: true,
+    client: { name: 'fixture', version: '1.2.3' },
+    capabilities: { roots: {}, sampling: {} },
+    logLevel: 'debug',
+    subscriptions: ['server://counter', 'server://status']
   })
   await sessions.finish(FORMAT_2.session)
   const { events = [], ended } = await sessions.read(FORMAT_2.session, FORMAT_2.stream, FORMAT_2.events) ?? {}
-  t.match(events.map(({ text }) => JSON.parse(text) as unknown), [{ id: 'cut off', error: { code: -32603, message: /was stopped/ } }])
+  t.match(
+    events.map(({ text }) => JSON.parse(text) as unknown),
+    [{ id: 'cut off', error: { code: -32603, message: /was stopped/ } }]
+  )
   t.equal(ended, true)
 })
 
@@ -49,12 +64,19 @@ t.test('a gateway goes on with the sessions of format 2', async t => {
   copyFormat2(folder)
   const app = await build({ data: folder, grace: 200 })
   t.teardown(async () => await app.close())
-  const headers = { accept: 'application/json, text/event-stream', 'mcp-session-id': FORMAT_2.session, 'mcp-protocol-version': '2025-11-25' }
+  const headers = {
+    accept: 'application/json, text/event-stream',
+    'mcp-session-id': FORMAT_2.session,
+    'mcp-protocol-version': '2025-11-25'
+  }
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'increment_counter', arguments: {} } }
   const { statusCode, body } = await app.inject({ method: 'POST', url: '/mcp', headers, payload: call })
   t.equal(statusCode, 200)
   t.match(body, '"value":2')
-  const replay = await app.inject({ url: '/mcp', headers: { ...headers, 'last-event-id': `${FORMAT_2.stream}-${FORMAT_2.events}` } })
+  const replay = await app.inject({
+    url: '/mcp',
+    headers: { ...headers, 'last-event-id': `${FORMAT_2.stream}-${FORMAT_2.events}` }
+  })
   t.match(replay.body, '"id":"cut off","error"')
 })
 
@@ -76,20 +98,27 @@ t.test('a file as large as maxData allows is upgraded, although that takes more 
   await t.rejects(store.values.put('space', 'key', 'x'.repeat(100_000)), /maxData/, 'the limit holds after that')
 })
 
-t.test('a process waits while another upgrades the file, for longer than for a lock later', { timeout: 20_000 }, async t => {
-  const folder = await dataFolder(t)
-  copyFormat2(folder)
-  const child = worker(t)
-  await child.ask('ready')
-  const busy = new DatabaseSync(join(folder, FILE))
-  busy.exec('BEGIN IMMEDIATE')
-  const opening = child.ask('open', folder)
-  await pause(2_500, 'the other process waits for the lock inside of SQLite, by its own clock: two seconds would be too little')
-  busy.exec('ROLLBACK')
-  busy.close()
-  await opening
-  t.match(await child.ask('list', 'notes'), [{ value: { content: 'kept since format 2' } }])
-})
+t.test(
+  'a process waits while another upgrades the file, for longer than for a lock later',
+  { timeout: 20_000 },
+  async t => {
+    const folder = await dataFolder(t)
+    copyFormat2(folder)
+    const child = worker(t)
+    await child.ask('ready')
+    const busy = new DatabaseSync(join(folder, FILE))
+    busy.exec('BEGIN IMMEDIATE')
+    const opening = child.ask('open', folder)
+    await pause(
+      2_500,
+      'the other process waits for the lock inside of SQLite, by its own clock: two seconds would be too little'
+    )
+    busy.exec('ROLLBACK')
+    busy.close()
+    await opening
+    t.match(await child.ask('list', 'notes'), [{ value: { content: 'kept since format 2' } }])
+  }
+)
 
 async function sorted<T extends { subscriptions: string[] }> (record: Promise<T | undefined>): Promise<T | undefined> {
   const found = await record

@@ -73,7 +73,10 @@ t.test('a disk that is full leaves everything acknowledged to the next process',
 t.test('a disk without space for a new file is refused with an error that names it', async t => {
   const disk = await mounted(t, 'size=8k')
   if (disk === undefined) return
-  t.throws(() => opened(t, disk, GIBIBYTE), { message: /^data folder .*: the disk is full(, or the data file is as large as option maxData allows)?; choose another with --data, or keep nothing with --ephemeral$/ })
+  t.throws(() => opened(t, disk, GIBIBYTE), {
+    message:
+      /^data folder .*: the disk is full(, or the data file is as large as option maxData allows)?; choose another with --data, or keep nothing with --ephemeral$/
+  })
 })
 
 t.test('a write that is refused takes no other of the same turn with it', async t => {
@@ -84,7 +87,12 @@ t.test('a write that is refused takes no other of the same turn with it', async 
     store.values.increment('space', 'a', 1),
     store.values.put('space', 'small', 1)
   ])
-  t.match(outcomes, [{ status: 'fulfilled', value: 1 }, { status: 'rejected', reason: REFUSED }, { status: 'fulfilled', value: 2 }, { status: 'fulfilled' }])
+  t.match(outcomes, [
+    { status: 'fulfilled', value: 1 },
+    { status: 'rejected', reason: REFUSED },
+    { status: 'fulfilled', value: 2 },
+    { status: 'fulfilled' }
+  ])
   t.strictSame((await store.values.list('space')), [{ key: 'a', value: 2 }, { key: 'small', value: 1 }])
 })
 

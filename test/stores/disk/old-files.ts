@@ -26,21 +26,33 @@ export const OLD_RECORD = { greeted: true, capabilities: {}, logLevel: 'warning'
 /** What is subscribed to in the session `s` of a file of format 1. */
 export const SUBSCRIBED = ['test://b', 'test://a', 'test://ä \ud800']
 
-/** Makes a file of format 1 with a value, a session with subscriptions and a cut-off reply, one without, and a damaged one. */
+/**
+ * Makes a file of format 1 with a value, a session with subscriptions and a cut-off reply, one without, and a damaged
+ * one.
+ */
 export function makeFormat1 (folder: string): void {
   change(folder, db => {
     db.exec('PRAGMA journal_mode = WAL')
     db.exec(`BEGIN; ${FORMAT_1} COMMIT`)
     db.prepare('INSERT INTO entries (space, key, value) VALUES (?, ?, ?)').run('notes', 'one', '"kept"')
     const add = db.prepare('INSERT INTO sessions (id, home, owner, record, expires) VALUES (?, ?, ?, ?, ?)')
-    add.run('s', 'node', 'one', JSON.stringify({ ...OLD_RECORD, client: { name: 'c' }, subscriptions: SUBSCRIBED }), TOMORROW)
+    add.run(
+      's',
+      'node',
+      'one',
+      JSON.stringify({ ...OLD_RECORD, client: { name: 'c' }, subscriptions: SUBSCRIBED }),
+      TOMORROW
+    )
     add.run('none', 'node', 'one', JSON.stringify({ ...OLD_RECORD, subscriptions: [] }), TOMORROW)
     add.run('damaged', 'node', 'one', '{"greeted":', TOMORROW)
     db.exec('INSERT INTO streams VALUES (\'s\', \'r\', 1, 0, 0, 0, 0, \'interrupted\')')
   })
 }
 
-/** What was left in `format-2.db.gz` by a gateway of format 2 that was killed while it answered a call of the first session. */
+/**
+ * What was left in `format-2.db.gz` by a gateway of format 2 that was killed while it answered a call of the first
+ * session.
+ */
 export const FORMAT_2 = {
   session: 'mwinmt5oHCzZeFmpIdR0bYYMIl44PlXQ',
   other: 'mwinmtf2wCVWim4Un2vxxBSJyg-X2Mmh',
@@ -59,7 +71,9 @@ export function fillFormat2 (folder: string, count: number): number {
   return change(folder, db => {
     const add = db.prepare('INSERT INTO sessions (id, home, owner, record, expires) VALUES (?, ?, ?, ?, ?)')
     db.exec('BEGIN')
-    for (let number = 0; number < count; number++) add.run(`filler ${number}`, 'node', 'one', JSON.stringify(OLD_RECORD), TOMORROW)
+    for (let number = 0; number < count; number++) {
+      add.run(`filler ${number}`, 'node', 'one', JSON.stringify(OLD_RECORD), TOMORROW)
+    }
     db.exec('COMMIT; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
     const { page_count: pages } = db.prepare('PRAGMA page_count').get() as { page_count: number }
     return pages * 4096

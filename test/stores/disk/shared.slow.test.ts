@@ -15,8 +15,17 @@ t.test('two stores in one process add up and get the changes of each other', asy
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
   const received: string[][] = [[], []]
-  ;[one, two].forEach((store, index) => store.values.onChange((space, key) => { received[index]?.push(`${space}/${key}`) }))
-  await Promise.all(Array.from({ length: 100 }, async (_, index) => await (index % 2 === 0 ? one : two).values.increment('numbers', 'sum', 1)))
+  ;[one, two].forEach((store, index) =>
+    store.values.onChange((space, key) => {
+      received[index]?.push(`${space}/${key}`)
+    })
+  )
+  await Promise.all(
+    Array.from(
+      { length: 100 },
+      async (_, index) => await (index % 2 === 0 ? one : two).values.increment('numbers', 'sum', 1)
+    )
+  )
   t.equal(await one.values.get('numbers', 'sum'), 100)
   t.equal(await two.values.get('numbers', 'sum'), 100)
   await soon(() => received.every(changes => changes.length === 100))
@@ -26,7 +35,13 @@ t.test('two stores in one process add up and get the changes of each other', asy
   for (const [index, store] of [one, two].entries()) await store.values.put('space', `last ${index}`, 1)
   await soon(() => received.every(changes => changes.includes('space/last 0') && changes.includes('space/last 1')))
   t.strictSame(received.map(changes => changes.length), [104, 104], 'each change is heard of once')
-  t.strictSame(received.map(changes => changes.slice(100, 102)), [['space/from one', 'space/from one'], ['space/from one', 'space/from one']])
+  t.strictSame(
+    received.map(changes => changes.slice(100, 102)),
+    [
+      ['space/from one', 'space/from one'],
+      ['space/from one', 'space/from one']
+    ]
+  )
 })
 
 t.test('a change reaches another store within two seconds', async t => {
@@ -78,10 +93,18 @@ t.test('processes add up exactly, and get the changes of each other', async t =>
     ...children.map(async (child, index) => await child.ask('add', `own ${index}`, 200, 1)),
     ...Array.from({ length: 100 }, async () => await here.values.increment('numbers', 'sum', 1))
   ])
-  t.strictSame(await here.values.list('numbers'), [{ key: 'own 0', value: 200 }, { key: 'own 1', value: 200 }, { key: 'sum', value: 1_100 }])
+  t.strictSame(await here.values.list('numbers'), [
+    { key: 'own 0', value: 200 },
+    { key: 'own 1', value: 200 },
+    { key: 'sum', value: 1_100 }
+  ])
   for (const child of children) t.strictSame(await child.ask('list', 'numbers'), await here.values.list('numbers'))
   await soon(() => received.length === 1_500)
-  await soon(async () => (await Promise.all(children.map(async child => (await child.ask('heard') as string[]).length))).every(length => length === 1_500))
+  await soon(async () =>
+    (await Promise.all(children.map(async child => ((await child.ask('heard')) as string[]).length))).every(
+      length => length === 1_500
+    )
+  )
   t.equal(received.filter(change => change === 'numbers/sum').length, 1_100)
 })
 
@@ -93,8 +116,15 @@ t.test('eight processes that make the first file at the same moment make one', a
     const folder = await dataFolder(t)
     await Promise.all(children.map(async child => await child.ask('open', folder)))
     await Promise.all(children.map(async (child, index) => await child.ask('put', 'space', String(index), index)))
-    t.strictSame(await opened(t, folder).values.list('space'), children.map((_, index) => ({ key: String(index), value: index })))
-    t.strictSame(readdirSync(folder).filter(name => !name.startsWith(FILE) || name.endsWith('.new')), [], 'and no drafts are left')
+    t.strictSame(
+      await opened(t, folder).values.list('space'),
+      children.map((_, index) => ({ key: String(index), value: index }))
+    )
+    t.strictSame(
+      readdirSync(folder).filter(name => !name.startsWith(FILE) || name.endsWith('.new')),
+      [],
+      'and no drafts are left'
+    )
     await Promise.all(children.map(async child => await child.ask('close')))
   }
 })
@@ -108,7 +138,11 @@ t.test('a process that is killed while it writes leaves everything it acknowledg
     await until(() => child.acknowledged.length >= 50 + 37 * round)
     await child.kill()
     const kept = (await opened(t, folder).values.list(`space ${round}`)).map(({ key }) => Number(key))
-    t.strictSame(child.acknowledged.filter(number => !kept.includes(number)), [], `${child.acknowledged.length} were acknowledged`)
+    t.strictSame(
+      child.acknowledged.filter(number => !kept.includes(number)),
+      [],
+      `${child.acknowledged.length} were acknowledged`
+    )
     t.strictSame(kept, Array.from(kept, (_, index) => index), 'nothing is missing before the last one')
   }
 })
@@ -121,8 +155,15 @@ t.test('a process that locks the file delays others for their timeout, not longe
   await child.ask('hold', 60_000)
   t.equal(await store.values.get('space', 'key'), 1, 'reading goes on')
   const begun = performance.now()
-  const outcomes = await Promise.allSettled([1, 2].map(async value => await store.values.put('space', `key ${value}`, value)))
-  for (const outcome of outcomes) t.match(outcome, { status: 'rejected', reason: { message: 'Storage failed: another process keeps the data file locked' } })
+  const outcomes = await Promise.allSettled(
+    [1, 2].map(async value => await store.values.put('space', `key ${value}`, value))
+  )
+  for (const outcome of outcomes) {
+    t.match(outcome, {
+      status: 'rejected',
+      reason: { message: 'Storage failed: another process keeps the data file locked' }
+    })
+  }
   t.ok(performance.now() - begun > 1_500, 'they are patient')
   t.equal(store.failure, 'another process keeps the data file locked')
   await child.kill()
@@ -159,7 +200,9 @@ t.test('a store that closes while writes wait for a lock writes them first, or r
   const child = worker(t, `${folder}/${FILE}`)
   await child.ask('hold', 60_000)
   const [one, two] = stores as [Store, Store]
-  const refused = t.rejects(one.values.put('space', 'one', 1), { message: 'Storage failed: another process keeps the data file locked' })
+  const refused = t.rejects(one.values.put('space', 'one', 1), {
+    message: 'Storage failed: another process keeps the data file locked'
+  })
   await one.close()
   await refused
   const written = two.values.put('space', 'two', 2)
@@ -172,7 +215,12 @@ t.test('a store that closes while writes wait for a lock writes them first, or r
 t.test('a node that others have removed as dead is known again once it renews its lease', async t => {
   const intervals: Array<() => void> = []
   const { setInterval: begin } = globalThis
-  t.intercept(globalThis, 'setInterval', { value: (run: () => void, ms: number) => { intervals.push(run); return begin(run, ms) } })
+  t.intercept(globalThis, 'setInterval', {
+    value: (run: () => void, ms: number) => {
+      intervals.push(run)
+      return begin(run, ms)
+    }
+  })
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
   const { self: id } = one.nodes

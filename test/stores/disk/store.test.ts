@@ -71,23 +71,37 @@ t.test('a closed store refuses calls, and can be closed again', async t => {
   await t.resolves(store.close())
 })
 
-for (const [what, remove] of Object.entries({ removed: (file: string) => rmSync(file), replaced: (file: string) => { renameSync(file, `${file}.old`); copyFileSync(`${file}.old`, file) } })) {
+for (const [what, remove] of Object.entries({
+  removed: (file: string) => rmSync(file),
+  replaced: (file: string) => {
+    renameSync(file, `${file}.old`)
+    copyFileSync(`${file}.old`, file)
+  }
+})) {
   t.test(`a file that is ${what} while it is open is missed, and nothing more is acknowledged`, async t => {
     const folder = await dataFolder(t)
     const store = opened(t, folder)
     await store.values.put('space', 'key', 1)
-    const troubled = new Promise<void>(resolve => { store.onFailureChange(resolve) })
+    const troubled = new Promise<void>(resolve => {
+      store.onFailureChange(resolve)
+    })
     remove(join(folder, FILE))
     await within(60_000, async () => await troubled)
     t.equal(store.failure, 'the data file was removed or replaced: start the gateway again')
-    await t.rejects(store.values.put('space', 'key', 2), { name: 'McpError', message: 'Storage failed: the data file was removed or replaced: start the gateway again' })
+    await t.rejects(store.values.put('space', 'key', 2), {
+      name: 'McpError',
+      message: 'Storage failed: the data file was removed or replaced: start the gateway again'
+    })
     await t.rejects(store.values.increment('space', 'other', 2), /removed or replaced/)
   })
 }
 
 t.test('a file of a newer format is refused and left alone', async t => {
   const folder = await altered(t, 'PRAGMA user_version = 5')
-  t.match(refusal(t, folder), /^data folder .*: patchbay\.db has format 5 and this version of Patchbay knows format 4; choose another with --data, or keep nothing with --ephemeral$/)
+  t.match(
+    refusal(t, folder),
+    /^data folder .*: patchbay\.db has format 5 and this version of Patchbay knows format 4; choose another with --data, or keep nothing with --ephemeral$/
+  )
   const db = new DatabaseSync(join(folder, FILE))
   t.strictSame({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 5 })
   db.close()
@@ -112,21 +126,30 @@ t.test('a database of another program in the place of ours is refused', async t 
 t.test('an empty file is not taken for a new store', async t => {
   const folder = await dataFolder(t)
   writeFileSync(join(folder, FILE), '')
-  t.match(refusal(t, folder), /^data folder .*: patchbay\.db is empty, so it was damaged: restore a copy of it or delete it; choose another/)
+  t.match(
+    refusal(t, folder),
+    /^data folder .*: patchbay\.db is empty, so it was damaged: restore a copy of it or delete it; choose another/
+  )
   t.equal(statSync(join(folder, FILE)).size, 0, 'and stays as it was')
 })
 
 t.test('a file that is no database is refused and left alone', async t => {
   const folder = await dataFolder(t)
   writeFileSync(join(folder, FILE), 'these are my notes\n'.repeat(1_000))
-  t.match(refusal(t, folder), /^data folder .*: the data file is damaged: restore a copy of it or delete it; choose another/)
+  t.match(
+    refusal(t, folder),
+    /^data folder .*: the data file is damaged: restore a copy of it or delete it; choose another/
+  )
   t.equal(statSync(join(folder, FILE)).size, 19_000)
 })
 
 t.test('latest changes without their file are not thrown away', async t => {
   const folder = await dataFolder(t)
   writeFileSync(join(folder, `${FILE}-wal`), 'latest changes')
-  t.match(refusal(t, folder), /patchbay\.db is missing, but patchbay\.db-wal with the latest changes is there: restore the one or delete the other/)
+  t.match(
+    refusal(t, folder),
+    /patchbay\.db is missing, but patchbay\.db-wal with the latest changes is there: restore the one or delete the other/
+  )
   t.strictSame(readdirSync(folder), [`${FILE}-wal`])
 })
 
@@ -143,16 +166,26 @@ t.test('a data file that is a folder is refused', async t => {
   t.match(refusal(t, folder), /^data folder .*: the data file cannot be opened; choose another/)
 })
 
-t.test('a folder that is not writable is refused', { skip: existsSync('/sys/kernel') ? false : 'there is no /sys' }, async t => {
-  t.match(refusal(t, '/sys/patchbay'), /^data folder \/sys\/patchbay: it (may not be written|is on a disk that may only be read); choose another/)
-})
+t.test(
+  'a folder that is not writable is refused',
+  { skip: existsSync('/sys/kernel') ? false : 'there is no /sys' },
+  async t => {
+    t.match(
+      refusal(t, '/sys/patchbay'),
+      /^data folder \/sys\/patchbay: it (may not be written|is on a disk that may only be read); choose another/
+    )
+  }
+)
 
 t.test('a new folder on a disk that may only be read is refused', async t => {
   const disk = await mounted(t, 'size=1m')
   if (disk === undefined) return
   execFileSync('mount', ['-o', 'remount,ro', disk])
   t.match(refusal(t, disk), /^data folder .*: it is on a disk that may only be read; choose another/)
-  t.match(refusal(t, join(disk, 'below')), /^data folder .*: it (is on a disk that may only be read|cannot be made); choose another/)
+  t.match(
+    refusal(t, join(disk, 'below')),
+    /^data folder .*: it (is on a disk that may only be read|cannot be made); choose another/
+  )
 })
 
 t.test('a store on a disk that may only be read is refused at once, and not at the first note', async t => {

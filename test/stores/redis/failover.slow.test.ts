@@ -41,7 +41,9 @@ t.test('no number is given twice after a failover that lost writes, and what is 
   t.teardown(async () => await Promise.all([one, two].map(async store => await store.close())))
   const { sessions } = one
   await sessions.save('s', RECORD, TOMORROW)
-  for (const stream of ['aa', 'bb', '0']) await sessions.append('s', stream, event('kept'), true, { begins: 'interrupted' })
+  for (const stream of ['aa', 'bb', '0']) {
+    await sessions.append('s', stream, event('kept'), true, { begins: 'interrupted' })
+  }
   await until(async () => String(await atPrimary.command('WAIT', '1', '100')) === '1', 'the replica has everything')
   await until(async () => await atReplica.command('EXISTS', 'p:{s:s}:e') === 1, 'and its events')
 
@@ -58,7 +60,10 @@ t.test('no number is given twice after a failover that lost writes, and what is 
     given.set(stream, numbers)
   }
   await primary.kill()
-  await until(async () => await atReplica.command('REPLICAOF', 'NO', 'ONE').catch(() => '') === 'OK', 'the replica is promoted')
+  await until(
+    async () => (await atReplica.command('REPLICAOF', 'NO', 'ONE').catch(() => '')) === 'OK',
+    'the replica is promoted'
+  )
   name.leadTo(replica.port)
   await until(async () => await sessions.load('s').catch(() => undefined) !== undefined, 'the new primary is used')
 

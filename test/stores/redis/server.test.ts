@@ -13,13 +13,19 @@ import { nodes } from '../contract/nodes.js'
 import { sessions } from '../contract/sessions.js'
 
 /** The rights that a node needs, as the documentation gives them. */
-const [, ACL = ''] = /ACL SETUSER patchbay on >PASSWORD (.*)$/m.exec(await readFile(new URL('../../../../docs/scale-out.md', import.meta.url), 'utf8')) ?? []
+const [, ACL = ''] =
+  /ACL SETUSER patchbay on >PASSWORD (.*)$/m.exec(
+    await readFile(new URL('../../../../docs/scale-out.md', import.meta.url), 'utf8')
+  ) ?? []
 
 t.test('every script uses keys of one slot, so that a cluster of one node serves all', withRedis, async t => {
   const { url, port } = await redisServer(t, { 'cluster-enabled': 'yes' })
   const link = await redisLink(t, url)
   await link.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
-  await until(async () => String(await link.command('CLUSTER', 'INFO')).includes('cluster_state:ok'), `the cluster at ${port} works`)
+  await until(
+    async () => String(await link.command('CLUSTER', 'INFO')).includes('cluster_state:ok'),
+    `the cluster at ${port} works`
+  )
   t.test('nodes', async t => { t.jobs = 1; nodes(t, async t => await onRedis(t, url)) })
   t.test('sessions', async t => { t.jobs = 1; sessions(t, async t => await onRedis(t, url)) })
   t.test('values', async t => {
@@ -56,7 +62,13 @@ t.test('a password, a database number and a prefix keep gateways apart', withRed
   const redis = await redisServer(t)
   await redis.send('CONFIG SET requirepass canary-81')
   const url = redis.url.replace('//', '//:canary-81@')
-  const stores = await Promise.all([[url, 'a:'], [url, 'b:'], [`${url}/3`, 'a:']].map(async ([url = '', prefix = '']) => await redisStore(url, prefix)))
+  const stores = await Promise.all(
+    [
+      [url, 'a:'],
+      [url, 'b:'],
+      [`${url}/3`, 'a:']
+    ].map(async ([url = '', prefix = '']) => await redisStore(url, prefix))
+  )
   t.teardown(async () => await Promise.all(stores.map(async store => await store.close())))
   for (const [index, { values, sessions }] of stores.entries()) {
     await values.put('space', 'key', index)
@@ -76,8 +88,14 @@ t.test('an operator is warned of a server that drops keys, is a replica or is to
   t.teardown(async () => await store.close())
   t.match(warnings, [/maxmemory-policy is allkeys-lru: set it to noeviction/])
   t.equal(store.failure, undefined)
-  t.strictSame(readServerInfo('redis_version:7.0.15\r\nmaxmemory_policy:noeviction\r\nrole:master\r\ncluster_enabled:0\r\n'), { unfit: undefined, warnings: [] })
-  t.match(readServerInfo('redis_version:6.2.14\r\n').unfit, /version 6.2.14, which is too old: use Redis 7.0 or Valkey 7.2/)
+  t.strictSame(
+    readServerInfo('redis_version:7.0.15\r\nmaxmemory_policy:noeviction\r\nrole:master\r\ncluster_enabled:0\r\n'),
+    { unfit: undefined, warnings: [] }
+  )
+  t.match(
+    readServerInfo('redis_version:6.2.14\r\n').unfit,
+    /version 6.2.14, which is too old: use Redis 7.0 or Valkey 7.2/
+  )
   t.match(readServerInfo('redis_version:7.2.4\r\nrole:slave\r\n'), { unfit: undefined, warnings: [/is a replica/] })
   t.strictSame(readServerInfo(''), { unfit: undefined, warnings: [] })
 })

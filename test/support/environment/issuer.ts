@@ -1,7 +1,15 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTHeaderParameters, type JWTPayload } from 'jose'
+import {
+  exportJWK,
+  generateKeyPair,
+  SignJWT,
+  type CryptoKey,
+  type JWK,
+  type JWTHeaderParameters,
+  type JWTPayload
+} from 'jose'
 import type { Test } from 'tap'
 
 export const RESOURCE = 'https://gateway.test/mcp'
@@ -10,7 +18,10 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
 interface Signer { kid: string, alg: string, privateKey: CryptoKey, jwk: JWK }
 
-/** An authorization server of the test's own, on a port of the loopback interface: it publishes keys, signs anything, and counts who asks. */
+/**
+ * An authorization server of the test's own, on a port of the loopback interface: it publishes keys, signs anything,
+ * and counts who asks.
+ */
 export class Issuer {
   /** Replies in place of the usual ones, by path. */
   readonly answers = new Map<string, Answer>()
@@ -36,16 +47,22 @@ export class Issuer {
 
   async addKey (alg = 'ES256', kid = `key-${this.signers.length + 1}`): Promise<Signer> {
     const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
-    const signer = { kid, alg, privateKey, jwk: { ...await exportJWK(publicKey), kid, alg, use: 'sig' } }
+    const signer = { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } }
     this.signers.push(signer)
     return signer
   }
 
   /** A valid token, but for the given claims. */
-  async sign (claims: JWTPayload = {}, header: Partial<JWTHeaderParameters> = {}, signer = this.signers[0] as Signer): Promise<string> {
+  async sign (
+    claims: JWTPayload = {},
+    header: Partial<JWTHeaderParameters> = {},
+    signer = this.signers[0] as Signer
+  ): Promise<string> {
     const now = Math.floor(Date.now() / 1_000)
     const payload = { iss: this.url, aud: RESOURCE, sub: 'alice', scope: 'mcp', iat: now, exp: now + 300, ...claims }
-    return await new SignJWT(payload).setProtectedHeader({ alg: signer.alg, kid: signer.kid, typ: 'at+jwt', ...header }).sign(signer.privateKey)
+    return await new SignJWT(payload)
+      .setProtectedHeader({ alg: signer.alg, kid: signer.kid, typ: 'at+jwt', ...header })
+      .sign(signer.privateKey)
   }
 
   serve ({ url = '' }: IncomingMessage, response: ServerResponse): void {

@@ -35,6 +35,11 @@ export async function pairOf (t: Test, options: Partial<Options>): Promise<[Node
 export const at = ({ url }: Node, { id }: HttpSession): HttpSession => new HttpSession(url, id)
 
 /** The messages of a stream up to its end. */
-export const messages = async (reader: EventReader): Promise<Json[]> => (await reader.rest()).flatMap(({ data }) => data ? [JSON.parse(data) as Json] : [])
+export const messages = async (reader: EventReader): Promise<Json[]> =>
+  (await reader.rest()).flatMap(({ data }) => (data ? [JSON.parse(data) as Json] : []))
 
-export const callOf = (id: number | string, name: string, args: object = {}) => ({ id, method: 'tools/call', params: { name, arguments: args } })
+export const callOf = (id: number | string, name: string, args: object = {}) => ({
+  id,
+  method: 'tools/call',
+  params: { name, arguments: args }
+})

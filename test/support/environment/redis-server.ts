@@ -7,13 +7,18 @@ import { join } from 'node:path'
 import type { Owner } from '../owner.js'
 import { within } from '../wait.js'
 
-const { missing } = await import(new URL('../../../../scripts/test-setup.mjs', import.meta.url).href) as { missing: () => Array<{ program: string }> }
+const { missing } = (await import(new URL('../../../../scripts/test-setup.mjs', import.meta.url).href)) as {
+  missing: () => Array<{ program: string }>
+}
 const lacks = missing().some(({ program }) => program === 'redis-server')
 
 /** For tests that need a real Redis: skipped where there is none. */
 export const withRedis = { skip: lacks && 'not installed: redis-server' }
 
-/** A Redis of the test's own on a free port of the loopback interface, with these settings of redis.conf. It is killed when the test ends. */
+/**
+ * A Redis of the test's own on a free port of the loopback interface, with these settings of redis.conf. It is killed
+ * when the test ends.
+ */
 export async function redisServer (t: Owner, settings: Record<string, string> = {}): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-redis-'))
   const server = new RedisServer(await freePort(), { dir: folder, ...settings })
@@ -50,8 +55,20 @@ export class RedisServer {
   }
 
   async start (): Promise<void> {
-    const settings = { port: this.port, bind: '127.0.0.1', save: '', appendonly: 'no', dir: tmpdir(), dbfilename: `patchbay-${this.port}.rdb`, ...this.#settings }
-    this.#process = spawn('redis-server', Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]), { stdio: 'ignore' })
+    const settings = {
+      port: this.port,
+      bind: '127.0.0.1',
+      save: '',
+      appendonly: 'no',
+      dir: tmpdir(),
+      dbfilename: `patchbay-${this.port}.rdb`,
+      ...this.#settings
+    }
+    this.#process = spawn(
+      'redis-server',
+      Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]),
+      { stdio: 'ignore' }
+    )
     await within(60_000, async signal => {
       while (await this.send('PING').catch(() => '') !== '+PONG') signal.throwIfAborted()
     })

@@ -1,5 +1,7 @@
 /** Pages shaped like those of html.duckduckgo.com/html. */
-export const page = (...blocks: string[]): string => `<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
+export const page = (
+  ...blocks: string[]
+): string => `<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
 <!--[if IE 6]><html class="ie6" xmlns="http://www.w3.org/1999/xhtml"><![endif]-->
 <html xmlns="http://www.w3.org/1999/xhtml">
 <head>
@@ -36,7 +38,8 @@ export const result = (title: string, href: string, snippet?: string, kind = 'we
       </div>
     </div>`
 
-export const adLink = 'https://duckduckgo.com/y.js?ad_domain=shop.example&amp;ad_provider=bingv7aa&amp;u3=https%3A%2F%2Fwww.bing.com%2Faclick'
+export const adLink =
+  'https://duckduckgo.com/y.js?ad_domain=shop.example&amp;ad_provider=bingv7aa&amp;u3=https%3A%2F%2Fwww.bing.com%2Faclick'
 export const ad = result('Buy protocols', adLink, '<b>Cheap</b> protocols', 'result--ad')
 
 export const noResults = page(`
@@ -59,14 +62,22 @@ export const anomaly = `<!DOCTYPE html>
 
 export const three = page(
   ad,
-  result('Model Context <b>Protocol</b>', redirecting('https://modelcontextprotocol.io/docs?a=1&b=2'), 'The <b>MCP</b> is an open\n   protocol &amp; more.'),
+  result(
+    'Model Context <b>Protocol</b>',
+    redirecting('https://modelcontextprotocol.io/docs?a=1&b=2'),
+    'The <b>MCP</b> is an open\n   protocol &amp; more.'
+  ),
   result('Specification', 'https://spec.example/mcp', 'Read it&#x27;s here'),
   result('Servers', redirecting('https://github.com/modelcontextprotocol/servers'), 'Reference servers')
 )
 
 /** The results on the page above. */
 export const found = [
-  { title: 'Model Context Protocol', url: 'https://modelcontextprotocol.io/docs?a=1&b=2', snippet: 'The MCP is an open protocol & more.' },
-  { title: 'Specification', url: 'https://spec.example/mcp', snippet: 'Read it\'s here' },
+  {
+    title: 'Model Context Protocol',
+    url: 'https://modelcontextprotocol.io/docs?a=1&b=2',
+    snippet: 'The MCP is an open protocol & more.'
+  },
+  { title: 'Specification', url: 'https://spec.example/mcp', snippet: "Read it's here" },
   { title: 'Servers', url: 'https://github.com/modelcontextprotocol/servers', snippet: 'Reference servers' }
 ]

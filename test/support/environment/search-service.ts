@@ -13,8 +13,15 @@ export async function service (t: Test, listener: RequestListener): Promise<Serv
 }
 
 /** One that always gives the same page. */
-export const giving = async (t: Test, html: string | Buffer, status = 200, type = 'text/html; charset=UTF-8'): Promise<Service> =>
-  await service(t, (_request, response) => { response.writeHead(status, { 'content-type': type }).end(html) })
+export const giving = async (
+  t: Test,
+  html: string | Buffer,
+  status = 200,
+  type = 'text/html; charset=UTF-8'
+): Promise<Service> =>
+  await service(t, (_request, response) => {
+    response.writeHead(status, { 'content-type': type }).end(html)
+  })
 
 export async function attend (t: Test, server: Server): Promise<{ url: string, connections: Socket[] }> {
   const connections: Socket[] = []

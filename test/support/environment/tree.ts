@@ -21,8 +21,18 @@ export async function tree (t: Test, files: Record<string, string | Uint8Array>)
 }
 
 /** A gateway that serves folders, and a client of it. */
-export async function serving (t: Test, roots: string[], { protocolVersion, ...options }: Partial<Options> & { protocolVersion?: string } = {}) {
-  const app = await build({ http: false, grace: 500, roots, ...options, limits: { maxEventLoopDelay: 60_000, ...options.limits } })
+export async function serving (
+  t: Test,
+  roots: string[],
+  { protocolVersion, ...options }: Partial<Options> & { protocolVersion?: string } = {}
+) {
+  const app = await build({
+    http: false,
+    grace: 500,
+    roots,
+    ...options,
+    limits: { maxEventLoopDelay: 60_000, ...options.limits }
+  })
   t.teardown(async () => await app.close())
   const client = await createClient(app, protocolVersion === undefined ? {} : { protocolVersion })
   return { app, client }
@@ -36,11 +46,17 @@ export async function read ({ request }: Client, uri: string): Promise<Json> {
 }
 
 /** The files of every page, page by page. */
-export async function pages ({ request }: Client, between = async (_page: number): Promise<void> => {}): Promise<Listed[][]> {
+export async function pages (
+  { request }: Client,
+  between = async (_page: number): Promise<void> => {}
+): Promise<Listed[][]> {
   const all: Listed[][] = []
   let cursor: string | undefined
   do {
-    const page = await request('resources/list', cursor === undefined ? {} : { cursor }) as { resources: Listed[], nextCursor?: string }
+    const page = (await request('resources/list', cursor === undefined ? {} : { cursor })) as {
+      resources: Listed[]
+      nextCursor?: string
+    }
     all.push(page.resources.filter(({ uri }) => uri.startsWith('file:')))
     cursor = page.nextCursor
     await between(all.length)

@@ -30,10 +30,17 @@ export const meta = {
 export const clientInfo = { name: 'matrix', version: '1.0.0' }
 
 /** The params of a request as its revision wants them: a stateless one describes the client each time. */
-export function describe (params: Json | undefined, { modern, version }: Revision, capabilities: Json): Json | undefined {
+export function describe (
+  params: Json | undefined,
+  { modern, version }: Revision,
+  capabilities: Json
+): Json | undefined {
   if (!modern) return params
   const own = params?._meta as Json | undefined
-  return { ...params, _meta: { [meta.version]: version, [meta.clientInfo]: clientInfo, [meta.capabilities]: capabilities, ...own } }
+  return {
+    ...params,
+    _meta: { [meta.version]: version, [meta.clientInfo]: clientInfo, [meta.capabilities]: capabilities, ...own }
+  }
 }
 
 /** The text blocks of a tool's result, joined. */

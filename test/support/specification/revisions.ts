@@ -1,4 +1,7 @@
-/** Expectations of a client of one protocol version. Written down here a second time on purpose: the tests do not ask the code they test. */
+/**
+ * Expectations of a client of one protocol version. Written down here a second time on purpose: the tests do not ask
+ * the code they test.
+ */
 export interface Revision {
   readonly version: string
   /** Every request describes itself; there is no handshake. */
@@ -32,7 +35,13 @@ const streamable: Revision = { ...first, version: '2025-03-26', audio: true }
 const structured: Revision = { ...streamable, version: '2025-06-18', batches: false, titles: true, elicitation: true }
 const current: Revision = { ...structured, version: '2025-11-25', icons: true, errorsAsResults: true }
 
-export const modern: Revision = { ...current, version: '2026-07-28', modern: true, unknownResource: -32602, unknownMethodStatus: 404 }
+export const modern: Revision = {
+  ...current,
+  version: '2026-07-28',
+  modern: true,
+  unknownResource: -32602,
+  unknownMethodStatus: 404
+}
 export const oldest = first
 export const newestLegacy = current
 

@@ -28,7 +28,11 @@ const RESULTS: Record<string, string> = {
   'subscriptions/listen': 'SubscriptionsListenResult'
 }
 
-const ANSWERS: Record<string, string> = { 'elicitation/create': 'ElicitResult', 'sampling/createMessage': 'CreateMessageResult', 'roots/list': 'ListRootsResult' }
+const ANSWERS: Record<string, string> = {
+  'elicitation/create': 'ElicitResult',
+  'sampling/createMessage': 'CreateMessageResult',
+  'roots/list': 'ListRootsResult'
+}
 
 const ERRORS: Record<number, string> = {
   [-32020]: 'HeaderMismatchError',
@@ -38,17 +42,39 @@ const ERRORS: Record<number, string> = {
 
 /** The schemas leave most objects open; of these, a member that is not named would be a leak from a later revision. */
 const CLOSED = [
-  'Tool', 'ToolAnnotations', 'Resource', 'ResourceTemplate', 'Prompt', 'PromptArgument', 'Annotations', 'Implementation', 'ServerCapabilities', 'TextContent',
-  'ImageContent', 'AudioContent', 'EmbeddedResource', 'ResourceLink', 'TextResourceContents', 'BlobResourceContents', 'SamplingMessage', 'Icon'
+  'Tool',
+  'ToolAnnotations',
+  'Resource',
+  'ResourceTemplate',
+  'Prompt',
+  'PromptArgument',
+  'Annotations',
+  'Implementation',
+  'ServerCapabilities',
+  'TextContent',
+  'ImageContent',
+  'AudioContent',
+  'EmbeddedResource',
+  'ResourceLink',
+  'TextResourceContents',
+  'BlobResourceContents',
+  'SamplingMessage',
+  'Icon'
 ]
 
-/** Finds the faults of a message of the server, going by the official schema of the revision; nothing when that is not at hand. */
+/**
+ * Finds the faults of a message of the server, going by the official schema of the revision; nothing when that is not
+ * at hand.
+ */
 export function schemaFaults (message: Message, { version, modern }: Revision, method?: string): string[] {
   if (!validating) return []
   return kindsOf(message, modern, method).flatMap(([name, value]) => check(official(version), name, value))
 }
 
-/** Finds the faults of a message of a client, going by the official schema of the revision; `asked` is the method that a response answers. */
+/**
+ * Finds the faults of a message of a client, going by the official schema of the revision; `asked` is the method that a
+ * response answers.
+ */
 export function clientFaults (message: Message, { version }: Revision, asked?: string): string[] {
   if (!validating) return []
   const { id, method, result } = message
@@ -62,15 +88,35 @@ export function clientFaults (message: Message, { version }: Revision, asked?: s
 function requestFaults (source: Official, message: Message, method: string, kind: string): string[] {
   const envelope = check(source, `JSONRPC${kind}`, message)
   if (check(source, `Client${kind}`, message).length === 0) return envelope
-  const name = Object.keys(source.definitions).find(key => key.endsWith(kind) && JSON.stringify(source.definitions[key]).includes(`"method":{"const":"${method}"`))
-  return [...envelope, `a client must not send this ${method}`, ...(name === undefined ? [] : check(source, name, message))]
+  const name = Object.keys(source.definitions).find(
+    key => key.endsWith(kind) && JSON.stringify(source.definitions[key]).includes(`"method":{"const":"${method}"`)
+  )
+  return [
+    ...envelope,
+    `a client must not send this ${method}`,
+    ...(name === undefined ? [] : check(source, name, message))
+  ]
 }
 
-function kindsOf (message: Message, modern: boolean, method: string | undefined): Array<[name: string, value: unknown]> {
+function kindsOf (
+  message: Message,
+  modern: boolean,
+  method: string | undefined
+): Array<[name: string, value: unknown]> {
   const { id, result, error } = message
   // An extension of ours, which the specification does not know.
   if (message.method?.startsWith('notifications/patchbay/') === true) return [['JSONRPCNotification', message]]
-  if (message.method !== undefined) return id === undefined ? [['JSONRPCNotification', message], ['ServerNotification', message]] : [['JSONRPCRequest', message], ['ServerRequest', message]]
+  if (message.method !== undefined) {
+    return id === undefined
+      ? [
+          ['JSONRPCNotification', message],
+          ['ServerNotification', message]
+        ]
+      : [
+          ['JSONRPCRequest', message],
+          ['ServerRequest', message]
+        ]
+  }
   if (error !== undefined) {
     // Decided: an id that could not be read is null before the stateless revision.
     const envelope = id === null && !modern ? { ...message, id: 0 } : message
@@ -78,7 +124,10 @@ function kindsOf (message: Message, modern: boolean, method: string | undefined)
     return [['JSONRPCError', envelope], ...(special === undefined ? [] : [[special, message] as [string, unknown]])]
   }
   const open = result?.resultType === 'input_required'
-  return [['JSONRPCResponse', message], [open ? 'InputRequiredResult' : RESULTS[method ?? ''] ?? 'EmptyResult', result]]
+  return [
+    ['JSONRPCResponse', message],
+    [open ? 'InputRequiredResult' : (RESULTS[method ?? ''] ?? 'EmptyResult'), result]
+  ]
 }
 
 function check (official: Official, name: string, value: unknown): string[] {

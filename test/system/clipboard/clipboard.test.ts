@@ -37,7 +37,11 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
 
   t.test('an xsel that has no place for its log file fails with what it needs', async t => {
     t.teardown(environment({ DISPLAY: screen.name, XDG_CACHE_HOME: '/dev/null/none' }))
-    await t.rejects(clipboard.write('text'), { name: 'ClipboardError', message: 'xsel cannot write its log file', hint: /XDG_CACHE_HOME/ })
+    await t.rejects(clipboard.write('text'), {
+      name: 'ClipboardError',
+      message: 'xsel cannot write its log file',
+      hint: /XDG_CACHE_HOME/
+    })
   })
 
   t.test('of many writes at once the last one stays', async t => {
@@ -68,7 +72,11 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
 
   t.test('an owner that does not answer costs one call its time, and no process stays behind', async t => {
     const owner = await stuck()
-    await t.rejects(new Clipboard(300).read(), { name: 'ClipboardError', message: 'No answer within 300 ms', hint: /does not answer/ })
+    await t.rejects(new Clipboard(300).read(), {
+      name: 'ClipboardError',
+      message: 'No answer within 300 ms',
+      hint: /does not answer/
+    })
     await until(() => screen.programs().every(pid => pid === owner))
     await clipboard.write('works again')
     process.kill(owner, 'SIGKILL')
@@ -106,20 +114,32 @@ t.test('without a display', { skip: process.platform !== 'linux' && 'a display i
     t.teardown(environment({ PATH: '' }))
     const clipboard = new Clipboard()
     t.match(clipboard.obstacle(), /^No display environment available\. .*Xvfb/)
-    for (const call of bothWays(clipboard)) await t.rejects(call, { name: 'ClipboardError', message: 'No display environment available', hint: /Xvfb.*DISPLAY/ })
+    for (const call of bothWays(clipboard)) {
+      await t.rejects(call, {
+        name: 'ClipboardError',
+        message: 'No display environment available',
+        hint: /Xvfb.*DISPLAY/
+      })
+    }
   })
 
   t.test('a display that does not answer is reported as well', { skip: noDisplay }, async t => {
     t.teardown(environment({ DISPLAY: ':64999' }))
     const clipboard = new Clipboard()
     t.equal(clipboard.obstacle(), undefined)
-    await t.rejects(clipboard.read(), { name: 'ClipboardError', message: 'No display environment available', hint: /does not answer/ })
+    await t.rejects(clipboard.read(), {
+      name: 'ClipboardError',
+      message: 'No display environment available',
+      hint: /does not answer/
+    })
   })
 
   t.test('a missing xsel is reported, too', async t => {
     t.teardown(environment({ DISPLAY: ':64999', PATH: '' }))
     const clipboard = new Clipboard()
-    for (const call of bothWays(clipboard)) await t.rejects(call, { name: 'ClipboardError', message: 'xsel was not found', hint: /apt install xsel/ })
+    for (const call of bothWays(clipboard)) {
+      await t.rejects(call, { name: 'ClipboardError', message: 'xsel was not found', hint: /apt install xsel/ })
+    }
   })
 })
 

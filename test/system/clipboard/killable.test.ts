@@ -38,5 +38,8 @@ t.test('programs that others start meanwhile are left alone', async t => {
 })
 
 t.test('nothing runs for a signal that has aborted', async t => {
-  await t.rejects(killable(async () => t.fail('it ran'), AbortSignal.abort(new Error('too late'))), { message: 'too late' })
+  await t.rejects(
+    killable(async () => t.fail('it ran'), AbortSignal.abort(new Error('too late'))),
+    { message: 'too late' }
+  )
 })

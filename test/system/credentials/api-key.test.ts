@@ -6,10 +6,17 @@ import { ApiKeys, digestOf, hashOf, makeKey } from '../../../system/credentials/
 const listed = (name: string, key: string, more: object = {}) => ({ name, hash: hashOf(key), scopes: ['mcp'], ...more })
 
 t.test('a key is found by its digest, and nothing else is', async t => {
-  const keys = new ApiKeys([listed('ada', 'one'), listed('alan', 'two', { scopes: ['notes', 'exec'], expires: '2100-01-01' })])
+  const keys = new ApiKeys([
+    listed('ada', 'one'),
+    listed('alan', 'two', { scopes: ['notes', 'exec'], expires: '2100-01-01' })
+  ])
   t.equal(keys.size, 2)
   t.strictSame(keys.find(digestOf('one')), { principal: 'key:ada', scopes: new Set(['mcp']), expires: undefined })
-  t.strictSame(keys.find(digestOf('two')), { principal: 'key:alan', scopes: new Set(['notes', 'exec']), expires: Date.UTC(2100, 0, 1) })
+  t.strictSame(keys.find(digestOf('two')), {
+    principal: 'key:alan',
+    scopes: new Set(['notes', 'exec']),
+    expires: Date.UTC(2100, 0, 1)
+  })
   for (const other of ['', 'One', 'one ', 'three', hashOf('one')]) t.equal(keys.find(digestOf(other)), undefined, other)
 })
 
@@ -35,7 +42,15 @@ t.test('every key is compared, in constant time, whichever it is and whether the
 })
 
 t.test('a list that makes no sense is refused by the name of the option', async t => {
-  t.throws(() => new ApiKeys([listed('ada', 'one'), listed('alan', 'one')]), { message: /^option apiKeys\.1\.hash is listed twice/ })
-  t.throws(() => new ApiKeys([listed('ada', 'one', { expires: '2030-13-45' })]), { message: /^option apiKeys\.0\.expires must be a time/ })
-  t.equal(new ApiKeys([listed('ada', 'old'), listed('ada', 'new')]).find(digestOf('new'))?.principal, 'key:ada', 'one holder may have two keys, to change over')
+  t.throws(() => new ApiKeys([listed('ada', 'one'), listed('alan', 'one')]), {
+    message: /^option apiKeys\.1\.hash is listed twice/
+  })
+  t.throws(() => new ApiKeys([listed('ada', 'one', { expires: '2030-13-45' })]), {
+    message: /^option apiKeys\.0\.expires must be a time/
+  })
+  t.equal(
+    new ApiKeys([listed('ada', 'old'), listed('ada', 'new')]).find(digestOf('new'))?.principal,
+    'key:ada',
+    'one holder may have two keys, to change over'
+  )
 })

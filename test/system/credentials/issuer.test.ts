@@ -15,10 +15,18 @@ t.test('the metadata are where one of the two standards puts them', async t => {
   t.strictSame(tenant.asked, ['/.well-known/oauth-authorization-server/tenant'])
 
   const openId = await startIssuer(t, '/tenant')
-  openId.answers.set('/.well-known/oauth-authorization-server/tenant', (_request, response) => response.writeHead(404).end())
-  openId.answers.set('/tenant/.well-known/openid-configuration', (_request, response) => json(response, openId.metadata))
+  openId.answers.set('/.well-known/oauth-authorization-server/tenant', (_request, response) =>
+    response.writeHead(404).end()
+  )
+  openId.answers.set('/tenant/.well-known/openid-configuration', (_request, response) =>
+    json(response, openId.metadata)
+  )
   await findJwks(openId.url, signal)
-  t.strictSame(openId.asked, ['/.well-known/oauth-authorization-server/tenant', '/.well-known/openid-configuration/tenant', '/tenant/.well-known/openid-configuration'])
+  t.strictSame(openId.asked, [
+    '/.well-known/oauth-authorization-server/tenant',
+    '/.well-known/openid-configuration/tenant',
+    '/tenant/.well-known/openid-configuration'
+  ])
 })
 
 t.test('metadata that cannot be believed are not', async t => {
@@ -49,7 +57,9 @@ t.test('a document that is too large, elsewhere, no JSON or never comes is given
     response.write('x'.repeat(600 * 1024))
   })
   await t.rejects(fetchJson(url, signal), { message: /more than 524288 bytes/ }, 'although it has not ended')
-  issuer.answers.set('/jwks', (_request, response) => response.writeHead(302, { location: `${issuer.url}/elsewhere` }).end())
+  issuer.answers.set('/jwks', (_request, response) =>
+    response.writeHead(302, { location: `${issuer.url}/elsewhere` }).end()
+  )
   await t.rejects(fetchJson(url, signal), { message: /status 302/ })
   t.equal(issuer.count('/elsewhere'), 0)
   issuer.answers.set('/jwks', (_request, response) => response.end('<html>'))
@@ -59,6 +69,24 @@ t.test('a document that is too large, elsewhere, no JSON or never comes is given
 })
 
 t.test('only https may be asked, and http on this machine', async t => {
-  for (const url of ['https://a.test', 'http://localhost:1', 'http://127.0.0.1', 'http://127.1.2.3/x', 'http://[::1]:8080']) t.ok(isSafe(new URL(url)), url)
-  for (const url of ['http://a.test', 'http://10.0.0.1', 'http://localhost.evil.test', 'http://127.0.0.1.nip.io', 'ftp://localhost', 'https://me@a.test', 'data:,x']) t.notOk(isSafe(new URL(url)), url)
+  for (const url of [
+    'https://a.test',
+    'http://localhost:1',
+    'http://127.0.0.1',
+    'http://127.1.2.3/x',
+    'http://[::1]:8080'
+  ]) {
+    t.ok(isSafe(new URL(url)), url)
+  }
+  for (const url of [
+    'http://a.test',
+    'http://10.0.0.1',
+    'http://localhost.evil.test',
+    'http://127.0.0.1.nip.io',
+    'ftp://localhost',
+    'https://me@a.test',
+    'data:,x'
+  ]) {
+    t.notOk(isSafe(new URL(url)), url)
+  }
 })

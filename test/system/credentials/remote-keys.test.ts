@@ -9,7 +9,14 @@ const MINUTE = 60_000
 async function remote () {
   const { publicKey } = await generateKeyPair('ES256')
   const jwk = await exportJWK(publicKey)
-  const state = { now: 0, asked: 0, loading: 0, keys: [{ ...jwk, kid: 'a', alg: 'ES256' }] as JWK[], down: false, troubles: [] as string[] }
+  const state = {
+    now: 0,
+    asked: 0,
+    loading: 0,
+    keys: [{ ...jwk, kid: 'a', alg: 'ES256' }] as JWK[],
+    down: false,
+    troubles: [] as string[]
+  }
   const keys = new RemoteKeys(async () => {
     state.asked++
     state.loading++
@@ -34,8 +41,15 @@ t.test('a hundred simultaneous lookups of keys make one request', async t => {
 t.test('an unknown key is requested once a minute, however many lookups there are', async t => {
   const { state, find, rotate } = await remote()
   await find('a')
-  const failures = await Promise.allSettled(Array.from({ length: 100 }, async (_nothing, index) => await find(`unknown ${index}`)))
-  t.ok(failures.every(failure => failure.status === 'rejected' && (failure.reason as { code: string }).code === 'ERR_JWKS_NO_MATCHING_KEY'))
+  const failures = await Promise.allSettled(
+    Array.from({ length: 100 }, async (_nothing, index) => await find(`unknown ${index}`))
+  )
+  t.ok(
+    failures.every(
+      failure =>
+        failure.status === 'rejected' && (failure.reason as { code: string }).code === 'ERR_JWKS_NO_MATCHING_KEY'
+    )
+  )
   t.equal(state.asked, 1)
   rotate()
   state.now = MINUTE
@@ -90,7 +104,11 @@ t.test('without any keys the issuer is asked every five seconds at most', async 
 
 t.test('a document that is no set of keys is refused', async t => {
   for (const nonsense of [null, 1, 'keys', [], {}, { keys: {} }, { keys: [1] }]) {
-    await t.rejects(new RemoteKeys(async () => nonsense).find({ alg: 'ES256' }, { payload: '', signature: '' }), CredentialUnknowable, JSON.stringify(nonsense))
+    await t.rejects(
+      new RemoteKeys(async () => nonsense).find({ alg: 'ES256' }, { payload: '', signature: '' }),
+      CredentialUnknowable,
+      JSON.stringify(nonsense)
+    )
   }
 })
 

@@ -32,7 +32,9 @@ t.test('unused tickets are forgotten, and there are never too many', async t => 
   for (let index = 0; index < 100; index++) tickets.issue(index, 'ada')
   t.equal(tickets.size, 100)
   t.equal(tickets.issue(0, 'ada'), undefined, 'one caller cannot have more')
-  for (let owner = 0; owner < 100; owner++) for (let index = 0; index < 100; index++) tickets.issue(index, `owner ${owner}`)
+  for (let owner = 0; owner < 100; owner++) {
+    for (let index = 0; index < 100; index++) tickets.issue(index, `owner ${owner}`)
+  }
   t.equal(tickets.size, 10_000)
   t.equal(tickets.issue(0, 'another caller'), undefined, 'nor can all together')
   now = 1_000

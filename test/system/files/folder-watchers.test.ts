@@ -67,7 +67,9 @@ t.test('changes at one time are reported once, and lasting changes while they la
 t.test('files of one folder share a watcher, which ends with the last of them', async t => {
   const root = await tree(t, { a: '', b: '', 'sub/c': '' })
   const watchers = watching(t)
-  const [a, again, b, c] = await Promise.all(['a', 'a', 'b', 'sub/c'].map(async name => await watched(watchers, join(root, name)))) as [Watched, Watched, Watched, Watched]
+  const [a, again, b, c] = (await Promise.all(
+    ['a', 'a', 'b', 'sub/c'].map(async name => await watched(watchers, join(root, name)))
+  )) as [Watched, Watched, Watched, Watched]
   t.equal(watchers.size, 2)
   a.stop()
   a.stop()

@@ -13,7 +13,12 @@ function lines (t: Test) {
   const fd = openSync(file, 'a')
   const counted = { writes: 0 }
   const { writeSync } = fs
-  t.intercept(fs, 'writeSync', { value: (to: number, bytes: Buffer, at: number) => { if (to === fd) counted.writes++; return writeSync(to, bytes, at) } })
+  t.intercept(fs, 'writeSync', {
+    value: (to: number, bytes: Buffer, at: number) => {
+      if (to === fd) counted.writes++
+      return writeSync(to, bytes, at)
+    }
+  })
   const logs = new LogLines(fd)
   return { logs, counted, text: () => readFileSync(file, 'utf8') }
 }
@@ -93,8 +98,19 @@ t.test('lines that wait make one timer, which is gone when they are written', as
   const { logs } = lines(t)
   const waiting = new Set<unknown>()
   const { setTimeout, clearTimeout } = globalThis
-  t.intercept(globalThis, 'setTimeout', { value: (run: () => void, ms: number) => { const timer = setTimeout(run, ms); waiting.add(timer); return timer } })
-  t.intercept(globalThis, 'clearTimeout', { value: (timer: NodeJS.Timeout | undefined) => { waiting.delete(timer); clearTimeout(timer) } })
+  t.intercept(globalThis, 'setTimeout', {
+    value: (run: () => void, ms: number) => {
+      const timer = setTimeout(run, ms)
+      waiting.add(timer)
+      return timer
+    }
+  })
+  t.intercept(globalThis, 'clearTimeout', {
+    value: (timer: NodeJS.Timeout | undefined) => {
+      waiting.delete(timer)
+      clearTimeout(timer)
+    }
+  })
   for (let round = 0; round < 3; round++) {
     for (const line of many.slice(0, 20)) logs.append(line)
     t.equal(waiting.size, 1)
@@ -122,21 +138,36 @@ function pipe (t: Test) {
   return { logs: new LogLines(writer), read }
 }
 
-t.test('no write waits for a reader; one that reads again gets whole lines and the number lost', { skip: process.platform === 'win32' && 'Windows has other pipes' }, async t => {
-  const { logs, read } = pipe(t)
-  const written = 60_000
-  for (let index = 0; index < written; index++) logs.write(`{"level":30,"index":${index},"pad":"${'x'.repeat(100)}"}\n`)
-  await logs.waitUntilWritten(100)
-  t.pass('it is waited for no longer than that')
-  let text = ''
-  await until(() => { text += read(); return text.includes('were dropped') })
-  const readLines = text.trim().split('\n').map(line => JSON.parse(line) as { index?: number, lost?: number })
-  const { lost = 0 } = readLines.find(line => line.lost !== undefined) ?? {}
-  const indices = readLines.flatMap(({ index }) => index === undefined ? [] : [index])
-  t.strictSame(indices, [...indices].sort((a, b) => a - b))
-  t.equal(indices.length + lost, written)
-  t.ok(lost > 0 && indices.length > 20_000, `${lost} lost, ${indices.length} read`)
-})
+t.test(
+  'no write waits for a reader; one that reads again gets whole lines and the number lost',
+  { skip: process.platform === 'win32' && 'Windows has other pipes' },
+  async t => {
+    const { logs, read } = pipe(t)
+    const written = 60_000
+    for (let index = 0; index < written; index++) {
+      logs.write(`{"level":30,"index":${index},"pad":"${'x'.repeat(100)}"}\n`)
+    }
+    await logs.waitUntilWritten(100)
+    t.pass('it is waited for no longer than that')
+    let text = ''
+    await until(() => {
+      text += read()
+      return text.includes('were dropped')
+    })
+    const readLines = text
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line) as { index?: number, lost?: number })
+    const { lost = 0 } = readLines.find(line => line.lost !== undefined) ?? {}
+    const indices = readLines.flatMap(({ index }) => (index === undefined ? [] : [index]))
+    t.strictSame(
+      indices,
+      [...indices].sort((a, b) => a - b)
+    )
+    t.equal(indices.length + lost, written)
+    t.ok(lost > 0 && indices.length > 20_000, `${lost} lost, ${indices.length} read`)
+  }
+)
 
 t.test('after the end of the reader nothing is kept', async t => {
   const fd = openSync(join(t.testdir({ log: '' }), 'log'), 'r')
@@ -158,39 +189,54 @@ t.test('printed text is written at once, in its place among the lines', async t 
   await new Promise<void>(resolve => logs.print('', () => resolve()))
 })
 
-t.test('a write settles when it was read or lost, and lost lines are counted', { skip: process.platform === 'win32' && 'Windows has other pipes' }, async t => {
-  const { logs, read } = pipe(t)
-  const results: Array<string | undefined> = []
-  let emptied = 0
-  logs.onEmpty = () => { emptied++ }
-  const printed = 60_000
-  for (let index = 0; index < printed; index++) logs.print(`${'x'.repeat(99)}\n`, error => results.push((error as NodeJS.ErrnoException | undefined)?.code))
-  await turn()
-  const lost = results.filter(code => code === 'ENOBUFS').length
-  t.ok(lost > 0 && results.length < printed, `${lost} of ${printed} are lost, and others wait`)
-  t.ok(logs.size > 4_000_000 && logs.size <= 4 * 1024 * 1024)
-  let text = ''
-  await until(() => { text += read(); return text.includes('were dropped') })
-  await until(() => results.length === printed)
-  t.equal(text.split('\n').filter(line => /^x{99}$/.test(line)).length, printed - lost)
-  t.equal((JSON.parse(text.trim().split('\n').at(-1) as string) as { lost: number }).lost, lost)
-  t.ok(emptied > 0)
-})
-
-t.test('at the end each write waits for the reader, but not for one that reads nothing', { skip: process.platform === 'win32' && 'Windows has other pipes' }, async t => {
-  const { logs, read } = pipe(t)
-  logs.end(60_000)
-  logs.append(line(1))
-  t.equal(read(), Buffer.from(line(1)).toString('latin1'), 'nothing waits')
-  const took = await bestTime(5_000, async () => {
-    const { logs: deaf } = pipe(t)
-    for (let index = 0; index < 10; index++) deaf.print('x'.repeat(100_000))
-    return await timeOf(async () => {
-      deaf.end(50)
-      deaf.append(line(1))
-      deaf.print('more')
-      t.ok(deaf.size > 0)
+t.test(
+  'a write settles when it was read or lost, and lost lines are counted',
+  { skip: process.platform === 'win32' && 'Windows has other pipes' },
+  async t => {
+    const { logs, read } = pipe(t)
+    const results: Array<string | undefined> = []
+    let emptied = 0
+    logs.onEmpty = () => {
+      emptied++
+    }
+    const printed = 60_000
+    for (let index = 0; index < printed; index++) {
+      logs.print(`${'x'.repeat(99)}\n`, error => results.push((error as NodeJS.ErrnoException | undefined)?.code))
+    }
+    await turn()
+    const lost = results.filter(code => code === 'ENOBUFS').length
+    t.ok(lost > 0 && results.length < printed, `${lost} of ${printed} are lost, and others wait`)
+    t.ok(logs.size > 4_000_000 && logs.size <= 4 * 1024 * 1024)
+    let text = ''
+    await until(() => {
+      text += read()
+      return text.includes('were dropped')
     })
-  })
-  t.ok(took < 5_000, `${took} ms`)
-})
+    await until(() => results.length === printed)
+    t.equal(text.split('\n').filter(line => /^x{99}$/.test(line)).length, printed - lost)
+    t.equal((JSON.parse(text.trim().split('\n').at(-1) as string) as { lost: number }).lost, lost)
+    t.ok(emptied > 0)
+  }
+)
+
+t.test(
+  'at the end each write waits for the reader, but not for one that reads nothing',
+  { skip: process.platform === 'win32' && 'Windows has other pipes' },
+  async t => {
+    const { logs, read } = pipe(t)
+    logs.end(60_000)
+    logs.append(line(1))
+    t.equal(read(), Buffer.from(line(1)).toString('latin1'), 'nothing waits')
+    const took = await bestTime(5_000, async () => {
+      const { logs: deaf } = pipe(t)
+      for (let index = 0; index < 10; index++) deaf.print('x'.repeat(100_000))
+      return await timeOf(async () => {
+        deaf.end(50)
+        deaf.append(line(1))
+        deaf.print('more')
+        t.ok(deaf.size > 0)
+      })
+    })
+    t.ok(took < 5_000, `${took} ms`)
+  }
+)

@@ -2,7 +2,8 @@ import t from 'tap'
 import { gateway } from '../../support/gateway.js'
 import { connectionsAmong, limitIn, openFilesLimit } from '../../../system/process/usage.js'
 
-const LIMITS = 'Limit                     Soft Limit           Hard Limit           Units     \nMax processes             95000                95000                processes \nMax open files            1024                 4096                 files     \n'
+const LIMITS =
+  'Limit                     Soft Limit           Hard Limit           Units     \nMax processes             95000                95000                processes \nMax open files            1024                 4096                 files     \n'
 
 t.test('the limit of open files is read from the limits file of Linux', async t => {
   t.equal(limitIn(LIMITS), 1_024)

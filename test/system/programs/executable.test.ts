@@ -8,7 +8,15 @@ import { scripts } from '../../support/environment/scripts.js'
 t.test('a program is a file that may be executed', async t => {
   const path = await scripts(t, { it: '' })
   const other = await folder(t, { it: '' })
-  t.strictSame([isExecutable(join(path, 'it')), isExecutable(path), isExecutable(join(other, 'it')), isExecutable(join(path, 'none'))], [true, false, false, false])
+  t.strictSame(
+    [
+      isExecutable(join(path, 'it')),
+      isExecutable(path),
+      isExecutable(join(other, 'it')),
+      isExecutable(join(path, 'none'))
+    ],
+    [true, false, false, false]
+  )
   t.strictSame([isFolder(path), isFolder(join(path, 'it')), isFolder(join(path, 'none'))], [true, false, false])
 })
 

@@ -11,10 +11,22 @@ import { forked, FORKS, isAlive, scripts } from '../../support/environment/scrip
 
 const never = new AbortController().signal
 
-interface Given { args?: string[], timeout?: number, signal?: AbortSignal, onOutput?: (bytes: number, text: string) => void }
+interface Given {
+  args?: string[]
+  timeout?: number
+  signal?: AbortSignal
+  onOutput?: (bytes: number, text: string) => void
+}
 
-const run = async (folder: string, name: string, { args = [], timeout = 10_000, signal = never, onOutput = () => {} }: Given = {}): Promise<ProgramResult> =>
-  await within(60_000, async () => await runProgram({ path: join(folder, name), args, folder, timeout }, { signal, onOutput }))
+const run = async (
+  folder: string,
+  name: string,
+  { args = [], timeout = 10_000, signal = never, onOutput = () => {} }: Given = {}
+): Promise<ProgramResult> =>
+  await within(
+    60_000,
+    async () => await runProgram({ path: join(folder, name), args, folder, timeout }, { signal, onOutput })
+  )
 
 async function areGone (t: Test, pids: number[]): Promise<void> {
   t.ok(pids.length > 1 && pids.every(pid => pid > 1), `${pids.length} processes were there`)
@@ -23,7 +35,13 @@ async function areGone (t: Test, pids: number[]): Promise<void> {
 
 t.test('a program gets its arguments and its folder, and its output and exit code come back', async t => {
   const path = await scripts(t, { it: 'echo "$1:$2"; pwd; echo oops >&2' })
-  t.strictSame(await run(path, 'it', { args: ['a b', '*'] }), { exitCode: 0, signal: null, stdout: `a b:*\n${path}\n`, stderr: 'oops\n', truncated: false })
+  t.strictSame(await run(path, 'it', { args: ['a b', '*'] }), {
+    exitCode: 0,
+    signal: null,
+    stdout: `a b:*\n${path}\n`,
+    stderr: 'oops\n',
+    truncated: false
+  })
 })
 
 t.test('a failure gives its reason', async t => {
@@ -31,9 +49,19 @@ t.test('a failure gives its reason', async t => {
   t.match(await run(path, 'fails'), { exitCode: 3, signal: null, stderr: 'no\n', failure: 'exit code 3' })
   t.match(await run(path, 'dies'), { exitCode: null, signal: 'SIGTERM', failure: 'signal SIGTERM' })
   await chmod(join(path, 'locked'), 0o644)
-  t.strictSame(await run(path, 'locked'), { exitCode: null, signal: null, failure: 'permission denied', stdout: '', stderr: '', truncated: false })
+  t.strictSame(await run(path, 'locked'), {
+    exitCode: null,
+    signal: null,
+    failure: 'permission denied',
+    stdout: '',
+    stderr: '',
+    truncated: false
+  })
   t.match(await run(path, 'nowhere'), { exitCode: null, failure: /is not there/ })
-  t.match(await run(path, 'long', { args: ['x'.repeat(4_000_000)] }), { exitCode: null, failure: 'the arguments are too long' })
+  t.match(await run(path, 'long', { args: ['x'.repeat(4_000_000)] }), {
+    exitCode: null,
+    failure: 'the arguments are too long'
+  })
 })
 
 t.test('no variable of the environment of the gateway reaches a program', async t => {
@@ -44,7 +72,10 @@ t.test('no variable of the environment of the gateway reaches a program', async 
     if (coverage !== '') process.env['NODE_V8_COVERAGE'] = coverage
   })
   Object.assign(process.env, { CANARY: 'secret', NODE_V8_COVERAGE: coverage === '' ? '/nowhere' : coverage })
-  const { stdout } = await runProgram({ path: '/usr/bin/env', args: ['-0'], folder: '/', timeout: 10_000 }, { signal: never, onOutput: () => {} })
+  const { stdout } = await runProgram(
+    { path: '/usr/bin/env', args: ['-0'], folder: '/', timeout: 10_000 },
+    { signal: never, onOutput: () => {} }
+  )
   // tap adds some of its own to every process that is started in a test.
   const seen = stdout.split('\0').filter(line => line !== '' && !/^(_?TAP|NODE_OPTIONS=)/.test(line))
   t.strictSame(seen.sort(), ['HOME=/', 'LANG=C.UTF-8', 'PATH=/usr/local/bin:/usr/bin:/bin'])
@@ -54,7 +85,11 @@ t.test('no variable of the environment of the gateway reaches a program', async 
 })
 
 t.test('a program on Windows gets the folder of Windows in its environment', async t => {
-  t.match(environment('C:\\x', 'win32', { SystemRoot: 'D:\\Win', SECRET: 'x' }), { PATH: 'D:\\Win\\System32;D:\\Win', SystemRoot: 'D:\\Win', HOME: 'C:\\x' })
+  t.match(environment('C:\\x', 'win32', { SystemRoot: 'D:\\Win', SECRET: 'x' }), {
+    PATH: 'D:\\Win\\System32;D:\\Win',
+    SystemRoot: 'D:\\Win',
+    HOME: 'C:\\x'
+  })
   t.notHas(environment('C:\\x', 'win32', { SECRET: 'x' }), { SECRET: 'x' })
 })
 
@@ -105,15 +140,23 @@ t.test('when a program ends, what it left behind is killed and not waited for', 
   t.ok(took < 5_000, `${took} ms`)
 })
 
-t.test('a process that left the group and holds the pipes is not waited for', { skip: process.platform !== 'linux' && 'setsid is of Linux' }, async t => {
-  const path = await scripts(t, { it: 'echo begun; setsid sh -c \'echo $$ > out.pid; exec sleep 600\' & while [ ! -s out.pid ]; do sleep 0.01; done; cat out.pid' })
-  const { stdout, exitCode } = await run(path, 'it')
-  const [begun, pid] = stdout.split('\n')
-  t.teardown(() => { process.kill(Number(pid), 'SIGKILL') })
-  t.equal(begun, 'begun')
-  t.equal(exitCode, 0)
-  t.ok(isAlive(Number(pid)), 'it still holds them')
-})
+t.test(
+  'a process that left the group and holds the pipes is not waited for',
+  { skip: process.platform !== 'linux' && 'setsid is of Linux' },
+  async t => {
+    const path = await scripts(t, {
+      it: "echo begun; setsid sh -c 'echo $$ > out.pid; exec sleep 600' & while [ ! -s out.pid ]; do sleep 0.01; done; cat out.pid"
+    })
+    const { stdout, exitCode } = await run(path, 'it')
+    const [begun, pid] = stdout.split('\n')
+    t.teardown(() => {
+      process.kill(Number(pid), 'SIGKILL')
+    })
+    t.equal(begun, 'begun')
+    t.equal(exitCode, 0)
+    t.ok(isAlive(Number(pid)), 'it still holds them')
+  }
+)
 
 t.test('programs do not survive the process that runs them', async t => {
   const path = await scripts(t, { it: `${FORKS}; sleep 600` })
@@ -129,14 +172,18 @@ t.test('programs do not survive the process that runs them', async t => {
 })
 
 t.test('output beyond the limit is left out, and the program goes on', async t => {
-  const path = await scripts(t, { it: 'head -c 200000 /dev/zero; head -c 300000 /dev/zero >&2; touch finished; exit 0' })
+  const path = await scripts(t, {
+    it: 'head -c 200000 /dev/zero; head -c 300000 /dev/zero >&2; touch finished; exit 0'
+  })
   const { stdout, stderr, truncated, exitCode } = await run(path, 'it')
   t.strictSame([stdout.length + stderr.length, truncated, exitCode], [256 * 1024, true, 0])
   t.ok((await promisify(execFile)('/bin/ls', [path])).stdout.includes('finished'))
 })
 
 t.test('output is reported as it is written', async t => {
-  const path = await scripts(t, { it: 'printf "h\\303"; sleep 0.2; printf "\\266he"; while [ ! -f go ]; do sleep 0.01; done; echo !' })
+  const path = await scripts(t, {
+    it: 'printf "h\\303"; sleep 0.2; printf "\\266he"; while [ ! -f go ]; do sleep 0.01; done; echo !'
+  })
   const reported: Array<[number, string]> = []
   const outcome = run(path, 'it', { onOutput: (bytes, text) => { reported.push([bytes, text]) } })
   await until(() => reported.map(([, text]) => text).join('') === 'höhe')

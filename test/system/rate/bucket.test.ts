@@ -85,7 +85,9 @@ t.test('no memory is held after a flood of keys', async t => {
   const bucket = new Bucket(limiter({ name: 'x', rate: 1, burst: 2 }), 1)
   t.teardown(() => bucket.close())
   const flood = async (keys: number) => {
-    for (let key = 0; key < keys; key += 1_000) await Promise.all(Array.from({ length: 1_000 }, async (_each, index) => await bucket.take(`key-${key + index}`)))
+    for (let key = 0; key < keys; key += 1_000) {
+      await Promise.all(Array.from({ length: 1_000 }, async (_each, index) => await bucket.take(`key-${key + index}`)))
+    }
   }
   await flood(1_000)
   await until(() => bucket.size === 0)

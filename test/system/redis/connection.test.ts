@@ -34,8 +34,14 @@ t.test('each mistake in the URL of a real server is named', withRedis, async t =
     [`redis://:the-password@127.0.0.1:${port}/77`, 'has no database of the number in option redis'],
     [`redis://127.0.0.1:${await freePort()}`, 'cannot be reached'],
     ['redis://patchbay.invalid:6379', 'cannot be reached (the host name in option redis is not known)'],
-    [`redis://127.0.0.1:${(http.address() as AddressInfo).port}`, 'cannot be reached (another program answers at the port in option redis)'],
-    [`rediss://:the-password@127.0.0.1:${port}`, 'cannot be reached (does it speak TLS? option redis begins with rediss://)']
+    [
+      `redis://127.0.0.1:${(http.address() as AddressInfo).port}`,
+      'cannot be reached (another program answers at the port in option redis)'
+    ],
+    [
+      `rediss://:the-password@127.0.0.1:${port}`,
+      'cannot be reached (does it speak TLS? option redis begins with rediss://)'
+    ]
   ] as const) {
     const link = await connectRedis(url, () => {})
     t.teardown(() => link.close())
@@ -46,8 +52,14 @@ t.test('each mistake in the URL of a real server is named', withRedis, async t =
 })
 
 t.test('other errors of TLS are named, and what is not known is not guessed', async t => {
-  t.match(describeFailure(Object.assign(new Error('x'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }), true), /does not speak TLS/)
-  t.match(describeFailure(Object.assign(new Error('x'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), true), /certificate is not trusted/)
+  t.match(
+    describeFailure(Object.assign(new Error('x'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }), true),
+    /does not speak TLS/
+  )
+  t.match(
+    describeFailure(Object.assign(new Error('x'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), true),
+    /certificate is not trusted/
+  )
   t.equal(describeFailure(new Error('Connection timeout'), false), 'cannot be reached')
   t.equal(describeFailure(new Error('Socket closed unexpectedly'), true), 'cannot be reached')
 })

@@ -61,27 +61,52 @@ t.test('a reply that is not a page of results fails', async t => {
   await fails(t, (await giving(t, three, 200, 'text')).url, NONE)
   await fails(t, (await giving(t, '<h1>It works!</h1>')).url, NONE)
   await fails(t, (await giving(t, '')).url, NONE)
-  await fails(t, (await giving(t, three, 200, 'text/html; charset=klingon')).url, 'The search service sent a page in a charset that is not known here')
+  await fails(
+    t,
+    (await giving(t, three, 200, 'text/html; charset=klingon')).url,
+    'The search service sent a page in a charset that is not known here'
+  )
 })
 
 t.test('a status that is not success is named', async t => {
-  for (const status of [204, 403, 404, 429, 500, 503]) await fails(t, (await giving(t, three, status)).url, `The search service answered with status ${status}`)
+  for (const status of [204, 403, 404, 429, 500, 503]) {
+    await fails(t, (await giving(t, three, status)).url, `The search service answered with status ${status}`)
+  }
   await fails(t, (await giving(t, three, 302)).url, 'The search service answered with status 302')
 })
 
 t.test('a body that is not needed is not waited for, and its connection ends', async t => {
-  for (const [status, type] of [[503, 'text/html'], [302, 'text/html'], [200, 'image/png']] as Array<[number, string]>) {
+  for (const [status, type] of [
+    [503, 'text/html'],
+    [302, 'text/html'],
+    [200, 'image/png']
+  ] as Array<[number, string]>) {
     const events = new EventEmitter()
     const { url } = await service(t, (_request, response) => {
-      response.on('close', () => { events.emit('gone') })
+      response.on('close', () => {
+        events.emit('gone')
+      })
       response.writeHead(status, { 'content-type': type, location: 'https://elsewhere.example/' }).write('and so on')
     })
-    await within(30_000, async signal => await Promise.all([once(events, 'gone', { signal }), fails(t, url, /^The search service (answered|redirects|sent)/)]))
+    await within(
+      30_000,
+      async signal =>
+        await Promise.all([
+          once(events, 'gone', { signal }),
+          fails(t, url, /^The search service (answered|redirects|sent)/)
+        ])
+    )
   }
 })
 
 t.test('a page that asks for proof of a person is one, with status 202 or 200', async t => {
-  for (const status of [202, 200]) await fails(t, (await giving(t, anomaly, status)).url, 'The search service asks for proof that a person is searching; try again later')
+  for (const status of [202, 200]) {
+    await fails(
+      t,
+      (await giving(t, anomaly, status)).url,
+      'The search service asks for proof that a person is searching; try again later'
+    )
+  }
 })
 
 t.test('a redirect on the same host is followed, three times', async t => {
@@ -98,7 +123,14 @@ t.test('a redirect on the same host is followed, three times', async t => {
 t.test('a redirect to another host is refused and not followed', async t => {
   const other = await giving(t, three)
   const { port } = new URL(other.url)
-  const elsewhere = [other.url, `//127.0.0.1:${port}/html/`, `http://localhost:${port}/`, 'https://127.0.0.1/', 'file:///etc/passwd', 'javascript:alert(1)']
+  const elsewhere = [
+    other.url,
+    `//127.0.0.1:${port}/html/`,
+    `http://localhost:${port}/`,
+    'https://127.0.0.1/',
+    'file:///etc/passwd',
+    'javascript:alert(1)'
+  ]
   for (const location of elsewhere) {
     const { url } = await service(t, (_request, response) => { response.writeHead(301, { location }).end() })
     await fails(t, url, /^The search service redirects to another host, which is not followed/)
@@ -108,7 +140,11 @@ t.test('a redirect to another host is refused and not followed', async t => {
 
 t.test('a redirect that makes no sense is refused', async t => {
   const { url } = await service(t, ({ url: path, headers }, response) => {
-    const locations: Record<string, string> = { nothing: 'http://[', user: `http://user:pass@${headers.host}/`, blob: `blob:http://${headers.host}/x` }
+    const locations: Record<string, string> = {
+      nothing: 'http://[',
+      user: `http://user:pass@${headers.host}/`,
+      blob: `blob:http://${headers.host}/x`
+    }
     response.writeHead(302, { location: locations[new URL(path ?? '', url).searchParams.get('to') ?? ''] }).end()
   })
   await fails(t, `${url}?to=nothing`, 'The search service redirects to something that cannot be followed')
@@ -125,7 +161,15 @@ t.test('the time is limited before the headers, in the body, and after a redirec
     if (path?.includes('redirect') === true) response.writeHead(302, { location: '/hang' }).end()
   })
   for (const where of ['headers', 'body', 'redirect']) {
-    await within(30_000, async signal => await t.rejects(ask(`${url}?${where}`, { timeout: 1_000, signal }), { name: 'SearchFailure', message: 'Network timeout' }, where))
+    await within(
+      30_000,
+      async signal =>
+        await t.rejects(
+          ask(`${url}?${where}`, { timeout: 1_000, signal }),
+          { name: 'SearchFailure', message: 'Network timeout' },
+          where
+        )
+    )
   }
   t.strictSame(requests, ['/html/?headers=&q=mcp', '/html/?body=&q=mcp', '/html/?redirect=&q=mcp', '/hang'])
   await until(() => open.size === 0)
@@ -172,13 +216,19 @@ t.test('a body without end is cut', async t => {
     response.writeHead(200, HTML)
     pour()
   })
-  await within(30_000, async signal => await Promise.all([once(events, 'gone', { signal }), fails(t, url, 'The search service sent more than 2 MiB')]))
+  await within(
+    30_000,
+    async signal =>
+      await Promise.all([once(events, 'gone', { signal }), fails(t, url, 'The search service sent more than 2 MiB')])
+  )
 })
 
 t.test('a small body that unpacks into a large one is cut, too', async t => {
   const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024))
   t.ok(bomb.length < 64_000)
-  const { url } = await service(t, (_request, response) => { response.writeHead(200, { ...HTML, 'content-encoding': 'gzip' }).end(bomb) })
+  const { url } = await service(t, (_request, response) => {
+    response.writeHead(200, { ...HTML, 'content-encoding': 'gzip' }).end(bomb)
+  })
   await fails(t, url, 'The search service sent more than 2 MiB')
 })
 
@@ -187,7 +237,9 @@ t.test('a connection that fails is described in an error text', async t => {
   await fails(t, cut.url, /^The search service cut the connection \((ECONNRESET|UND_ERR_SOCKET)\)$/)
 
   for (const length of [{}, { 'content-length': '1000' }]) {
-    const halfway = await service(t, (_request, response) => { response.writeHead(200, { ...HTML, ...length }).write(three.slice(0, 500), () => response.destroy()) })
+    const halfway = await service(t, (_request, response) => {
+      response.writeHead(200, { ...HTML, ...length }).write(three.slice(0, 500), () => response.destroy())
+    })
     await fails(t, halfway.url, /^The search service cut the connection \(/)
   }
 
@@ -197,24 +249,59 @@ t.test('a connection that fails is described in an error text', async t => {
   await fails(t, url, 'The search service could not be reached (ECONNREFUSED: nothing listens at its address)')
 
   const babble = await attend(t, createServer(socket => { socket.end('220 mail.example ESMTP\r\n') }))
-  await fails(t, babble.url, /^The search service answered with something that is not HTTP \((HPE_\w+|HTTPParserError)\)$/)
-  await fails(t, babble.url.replace('http:', 'https:'), /^The search service answered with something that is not HTTP \(\w+\)$/)
+  await fails(
+    t,
+    babble.url,
+    /^The search service answered with something that is not HTTP \((HPE_\w+|HTTPParserError)\)$/
+  )
+  await fails(
+    t,
+    babble.url.replace('http:', 'https:'),
+    /^The search service answered with something that is not HTTP \(\w+\)$/
+  )
 
   const untrusted = await attend(t, createTlsServer(TLS))
-  await fails(t, untrusted.url.replace('http:', 'https:'), 'The search service shows a certificate that is not trusted here (DEPTH_ZERO_SELF_SIGNED_CERT)')
+  await fails(
+    t,
+    untrusted.url.replace('http:', 'https:'),
+    'The search service shows a certificate that is not trusted here (DEPTH_ZERO_SELF_SIGNED_CERT)'
+  )
 
-  await fails(t, 'http://nowhere.invalid/', /^The search service could not be reached \((ENOTFOUND|EAI_AGAIN): its name .* internet/, 20_000)
+  await fails(
+    t,
+    'http://nowhere.invalid/',
+    /^The search service could not be reached \((ENOTFOUND|EAI_AGAIN): its name .* internet/,
+    20_000
+  )
   await fails(t, 'http://127.0.0.1:1/', 'The search service could not be reached')
 })
 
 t.test('of an error of the network only the code is repeated', async t => {
-  const messageFor = (cause: object) => connectionFailure(new TypeError('fetch failed', { cause: Object.assign(new Error('/home/secret'), cause) })).message
-  t.equal(messageFor({ code: 'ENOTFOUND' }), 'The search service could not be reached (ENOTFOUND: its name has no address; check the connection to the internet, or the option searchUrl)')
-  t.equal(messageFor({ code: 'EAI_AGAIN' }), 'The search service could not be reached (EAI_AGAIN: its name could not be looked up; check the connection to the internet)')
-  t.equal(messageFor({ code: 'ENETUNREACH' }), 'The search service could not be reached (ENETUNREACH: there is no way to its network; check the connection to the internet)')
+  const messageFor = (cause: object) =>
+    connectionFailure(new TypeError('fetch failed', { cause: Object.assign(new Error('/home/secret'), cause) })).message
+  t.equal(
+    messageFor({ code: 'ENOTFOUND' }),
+    'The search service could not be reached (ENOTFOUND: its name has no address; check the connection to the internet, or the option searchUrl)'
+  )
+  t.equal(
+    messageFor({ code: 'EAI_AGAIN' }),
+    'The search service could not be reached (EAI_AGAIN: its name could not be looked up; check the connection to the internet)'
+  )
+  t.equal(
+    messageFor({ code: 'ENETUNREACH' }),
+    'The search service could not be reached (ENETUNREACH: there is no way to its network; check the connection to the internet)'
+  )
   t.equal(messageFor({ code: 'EACCES' }), 'The search service could not be reached (EACCES)')
-  t.equal(messageFor({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'The search service shows a certificate that is not trusted here (ERR_TLS_CERT_ALTNAME_INVALID)')
-  t.equal(messageFor({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }), 'The search service shows a certificate that is not trusted here (UNABLE_TO_VERIFY_LEAF_SIGNATURE)')
+  t.equal(
+    messageFor({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }),
+    'The search service shows a certificate that is not trusted here (ERR_TLS_CERT_ALTNAME_INVALID)'
+  )
+  t.equal(
+    messageFor({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }),
+    'The search service shows a certificate that is not trusted here (UNABLE_TO_VERIFY_LEAF_SIGNATURE)'
+  )
   for (const code of ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']) t.equal(messageFor({ code }), 'Network timeout')
-  for (const odd of [{ code: 'in /home/secret' }, { code: 7 }, {}]) t.equal(messageFor(odd), 'The search service could not be reached')
+  for (const odd of [{ code: 'in /home/secret' }, { code: 7 }, {}]) {
+    t.equal(messageFor(odd), 'The search service could not be reached')
+  }
 })

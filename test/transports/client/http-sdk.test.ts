@@ -15,7 +15,9 @@ t.test('calls a tool of a server of the official SDK in a session', async t => {
   const recorder = await connect(t, url)
 
   t.match(await recorder.initialize(), { message: { result: { serverInfo: { name: 'sdk' } } } })
-  t.match(await recorder.ask('tools/call', { name: 'echo', arguments: { text: 'hi' } }), { message: { result: { content: [{ text: 'hi' }] } } })
+  t.match(await recorder.ask('tools/call', { name: 'echo', arguments: { text: 'hi' } }), {
+    message: { result: { content: [{ text: 'hi' }] } }
+  })
   await recorder.link.close()
   t.equal(seen.at(-1), 'DELETE', 'the session is ended')
 })
@@ -29,7 +31,10 @@ t.test('hears a question that a server of the official SDK asks on the GET strea
   const question = await recorder.message('elicitation/create')
   t.match(question, { on: undefined })
   if (question.what === 'message' && question.message.kind === 'request') {
-    recorder.link.channel.respond(encodeResult(question.message.id, '{"action":"accept","content":{"name":"Ada"}}'), 200)
+    recorder.link.channel.respond(
+      encodeResult(question.message.id, '{"action":"accept","content":{"name":"Ada"}}'),
+      200
+    )
   }
   t.match(await recorder.outcome(id), { message: { result: { content: [{ text: 'Ada' }] } } })
 })
@@ -47,7 +52,14 @@ async function startSdk (t: Test): Promise<{ url: string, seen: string[] }> {
     seen.push(request.method ?? '')
     void read(request).then(async body => {
       const known = sessions.get(String(request.headers['mcp-session-id']))
-      const transport = known ?? new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID, onsessioninitialized: id => { sessions.set(id, transport) } })
+      const transport =
+        known ??
+        new StreamableHTTPServerTransport({
+          sessionIdGenerator: randomUUID,
+          onsessioninitialized: id => {
+            sessions.set(id, transport)
+          }
+        })
       if (known === undefined) await sdkServer().connect(transport as Parameters<McpServer['connect']>[0])
       await transport.handleRequest(request, response, body)
     })
@@ -59,7 +71,10 @@ function sdkServer (): McpServer {
   const mcp = new McpServer({ name: 'sdk', version: '1' })
   mcp.registerTool('echo', { inputSchema: { text: z.string() } }, ({ text }) => ({ content: [{ type: 'text', text }] }))
   mcp.registerTool('ask', {}, async () => {
-    const answer = await mcp.server.elicitInput({ message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } })
+    const answer = await mcp.server.elicitInput({
+      message: 'Who?',
+      requestedSchema: { type: 'object', properties: { name: { type: 'string' } } }
+    })
     return { content: [{ type: 'text', text: String(answer.content?.name) }] }
   })
   return mcp

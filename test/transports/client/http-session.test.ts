@@ -12,7 +12,13 @@ t.test('sends the session and the negotiated version after the handshake, and en
 
   const { id } = recorder.send('tools/list')
   const list = await got.take('tools/list')
-  t.match(list.headers, { 'mcp-session-id': 'session-1', 'mcp-protocol-version': '2025-11-25', authorization: 'Bearer x', accept: 'application/json, text/event-stream', 'accept-encoding': 'identity' })
+  t.match(list.headers, {
+    'mcp-session-id': 'session-1',
+    'mcp-protocol-version': '2025-11-25',
+    authorization: 'Bearer x',
+    accept: 'application/json, text/event-stream',
+    'accept-encoding': 'identity'
+  })
   t.equal(list.headers['mcp-method'], undefined, 'a legacy server gets no mirrored headers')
   sendJson(list, resultOf(list, { tools: [] }))
   t.match(await recorder.outcome(id), { message: { result: { tools: [] } } })
@@ -60,12 +66,20 @@ t.test('reports what comes on the GET stream, and opens it again after its last 
   const again = await got.take('the next GET')
   t.match(again.headers, { 'last-event-id': 'e7', 'mcp-session-id': 'session-1' })
   end(again, 404)
-  t.match(await recorder.reports.take('expired'), { what: 'expired', id: undefined }, 'a session that is unknown there is lost')
+  t.match(
+    await recorder.reports.take('expired'),
+    { what: 'expired', id: undefined },
+    'a session that is unknown there is lost'
+  )
 })
 
 t.test('a request that the server refuses because it does not know the session was not run', async t => {
   let isLost = false
-  const { url } = await startRawServer(t, item => isLost ? sendJson(item, { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } }, 404) : answerHandshake(item))
+  const { url } = await startRawServer(t, item =>
+    isLost
+      ? sendJson(item, { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } }, 404)
+      : answerHandshake(item)
+  )
   const recorder = await connect(t, 'http', url)
   await recorder.initialize()
   isLost = true
@@ -79,20 +93,29 @@ t.test('takes status 400 about the session for a lost session, and no other 400'
     : answerHandshake(item))
   const recorder = await connect(t, 'http', url)
   await recorder.initialize()
-  t.match(await recorder.ask('tools/list'), { what: 'message', status: 400, message: { error: { code: -32000, message: text } } })
+  t.match(await recorder.ask('tools/list'), {
+    what: 'message',
+    status: 400,
+    message: { error: { code: -32000, message: text } }
+  })
   text = 'Bad Request: No valid session ID provided'
   t.match(await recorder.ask('tools/list'), { what: 'expired' })
   t.match(await recorder.ask('tools/call'), { what: 'expired' }, 'nothing more is sent')
 })
 
 t.test('fetches the rest of a reply that broke off, where its events have ids', async t => {
-  const { url, got } = await startRawServer(t, item => item.headers['last-event-id'] === undefined && answerHandshake(item))
+  const { url, got } = await startRawServer(
+    t,
+    item => item.headers['last-event-id'] === undefined && answerHandshake(item)
+  )
   const recorder = await connect(t, 'http', url)
   await recorder.initialize()
 
   const { id, channel } = recorder.send('tools/call', { name: 'slow' })
   const call = await got.take('tools/call')
-  startEvents(call).write(`retry: 1\n${event('', 'a1')}${event({ jsonrpc: '2.0', method: 'notifications/progress', params: {} }, 'a2')}`)
+  startEvents(call).write(
+    `retry: 1\n${event('', 'a1')}${event({ jsonrpc: '2.0', method: 'notifications/progress', params: {} }, 'a2')}`
+  )
   t.match(await recorder.message('notifications/progress'), { on: channel })
   call.socket.destroy()
   const second = await got.take('GET')
@@ -106,7 +129,9 @@ t.test('fetches the rest of a reply that broke off, where its events have ids', 
 })
 
 t.test('gives up a reply that cannot be resumed', async t => {
-  const { url, got } = await startRawServer(t, item => item.headers['last-event-id'] === undefined ? answerHandshake(item) : end(item, 405))
+  const { url, got } = await startRawServer(t, item =>
+    item.headers['last-event-id'] === undefined ? answerHandshake(item) : end(item, 405)
+  )
   const recorder = await connect(t, 'http', url)
   await recorder.initialize()
   const { id } = recorder.send('tools/call', { name: 'slow' })
@@ -115,14 +140,22 @@ t.test('gives up a reply that cannot be resumed', async t => {
 
   const other = recorder.send('tools/call', { name: 'slow' })
   startEvents(await got.take('tools/call')).end(event({ jsonrpc: '2.0', method: 'notifications/progress', params: {} }))
-  t.match(await recorder.outcome(other.id), { what: 'failed', why: /stream ended without the response/ }, 'without ids there is nothing to resume')
+  t.match(
+    await recorder.outcome(other.id),
+    { what: 'failed', why: /stream ended without the response/ },
+    'without ids there is nothing to resume'
+  )
 })
 
 t.test('cancels with a notification in a session, also while all connections for calls are in use', async t => {
   const { url, got } = await startRawServer(t, answerHandshake)
   const recorder = await connect(t, 'http', url, { connections: 2 })
   await recorder.initialize()
-  const calls = [recorder.send('tools/call', { name: 'a' }), recorder.send('tools/call', { name: 'b' }), recorder.send('tools/call', { name: 'c' })]
+  const calls = [
+    recorder.send('tools/call', { name: 'a' }),
+    recorder.send('tools/call', { name: 'b' }),
+    recorder.send('tools/call', { name: 'c' })
+  ]
   await got.take('a', ({ message }) => message.params?.name === 'a')
   await got.take('b', ({ message }) => message.params?.name === 'b')
 
@@ -168,7 +201,15 @@ t.test('sends the headers that mirror a request without a session', async t => {
   const recorder = await connect(t, 'http', `${url}?a=1`)
   recorder.send('tools/call', { name: ' ä', arguments: {}, _meta: modernMeta() }, { 'Mcp-Param-Region': 'eu' })
   const call = await got.take('call')
-  t.match(call, { path: '/mcp?a=1', headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': '=?base64?IMOk?=', 'mcp-param-region': 'eu' } })
+  t.match(call, {
+    path: '/mcp?a=1',
+    headers: {
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': '=?base64?IMOk?=',
+      'mcp-param-region': 'eu'
+    }
+  })
   t.equal(call.headers['mcp-session-id'], undefined)
   call.response.end()
 })
@@ -221,7 +262,9 @@ t.test('a stream that breaks off after each event is resumed at intervals, whate
     if (item.headers['last-event-id'] === undefined) return answerHandshake(item)
     times.push(performance.now())
     const isLast = times.length === 4
-    startEvents(item).end(isLast ? event({ jsonrpc: '2.0', id: call, result: {} }) : `retry: 0\n${event('', `e${times.length}`)}`)
+    startEvents(item).end(
+      isLast ? event({ jsonrpc: '2.0', id: call, result: {} }) : `retry: 0\n${event('', `e${times.length}`)}`
+    )
     return true
   })
   const recorder = await connect(t, 'http', url)
@@ -229,5 +272,7 @@ t.test('a stream that breaks off after each event is resumed at intervals, whate
   const { id: call } = recorder.send('tools/call', { name: 'x' })
   startEvents(await got.take('the call')).end(`retry: 0\n${event('', 'e0')}`)
   t.match(await recorder.outcome(call), { message: { id: call } })
-  for (const [index, time] of times.slice(1).entries()) t.ok(time - (times[index] ?? 0) >= 90, 'about a tenth of a second at least')
+  for (const [index, time] of times.slice(1).entries()) {
+    t.ok(time - (times[index] ?? 0) >= 90, 'about a tenth of a second at least')
+  }
 })

@@ -38,7 +38,15 @@ export async function startRawServer (t: Test, answer: (got: Got) => boolean = (
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString()
       const message = (body === '' ? {} : JSON.parse(body)) as Got['message']
-      const item = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body, message, response, socket: request.socket }
+      const item = {
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers,
+        body,
+        message,
+        response,
+        socket: request.socket
+      }
       if (!answer(item)) got.push(item)
     })
   })
@@ -60,7 +68,13 @@ export async function startRawServer (t: Test, answer: (got: Got) => boolean = (
   return { origin, url: `${origin}/mcp`, got, sockets, stop }
 }
 
-export async function connect (t: Test, kind: 'any' | 'http' | 'sse' | 'websocket', url: string, options: Partial<UrlDialOptions> = {}, headers: Record<string, string> = {}): Promise<LinkRecorder> {
+export async function connect (
+  t: Test,
+  kind: 'any' | 'http' | 'sse' | 'websocket',
+  url: string,
+  options: Partial<UrlDialOptions> = {},
+  headers: Record<string, string> = {}
+): Promise<LinkRecorder> {
   const recorder = await new LinkRecorder().dial(dialUrl(kind, { url, headers }, { ...OPTIONS, ...options }))
   t.teardown(() => recorder.link.close())
   return recorder
@@ -85,7 +99,14 @@ export const event = (value: object | string, id?: string): string =>
 
 /** Answers the handshake of a legacy server with a session; 405 to GET unless `listens`. */
 export function answerHandshake (got: Got, { session = 'session-1', listens = false } = {}): boolean {
-  if (got.message.method === 'initialize') return sendJson(got, resultOf(got, { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'raw', version: '1' } }), 200, { 'mcp-session-id': session })
+  if (got.message.method === 'initialize') {
+    return sendJson(
+      got,
+      resultOf(got, { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'raw', version: '1' } }),
+      200,
+      { 'mcp-session-id': session }
+    )
+  }
   if (got.message.method === 'notifications/initialized') return end(got, 202)
   if (got.method === 'DELETE') return end(got, 204)
   return got.method === 'GET' && !listens && end(got, 405)

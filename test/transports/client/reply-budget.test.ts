@@ -20,41 +20,55 @@ function reply (budget: ReplyBudget, caller: string): IncomingReply {
 const still = (): number => 0
 const none = (): number => 0
 
-t.test('beyond the limit of one caller, one of its replies goes on to its end, and others are not concerned', async t => {
-  const budget = new ReplyBudget(4 * MiB, 100 * MiB, none, still)
-  const [first, second, third, other] = [reply(budget, 'bob'), reply(budget, 'bob'), reply(budget, 'bob'), reply(budget, 'ada')]
-  first.update(2 * MiB)
-  second.update(1.5 * MiB)
-  third.update(MiB)
-  second.update(1.75 * MiB)
-  first.update(2.25 * MiB)
-  t.strictSame([first, second, third].map(({ isPaused }) => isPaused), [true, true, false])
-  third.update(10 * MiB)
-  t.equal(third.isPaused, false, 'it may finish')
-  other.update(3 * MiB)
-  t.equal(other.isPaused, false)
-  third.update(0)
-  await until(() => !first.isPaused && !second.isPaused, 'the others')
-  for (const each of [first, second, other]) each.update(0)
-  t.equal(budget.bytes, 0)
-})
+t.test(
+  'beyond the limit of one caller, one of its replies goes on to its end, and others are not concerned',
+  async t => {
+    const budget = new ReplyBudget(4 * MiB, 100 * MiB, none, still)
+    const [first, second, third, other] = [
+      reply(budget, 'bob'),
+      reply(budget, 'bob'),
+      reply(budget, 'bob'),
+      reply(budget, 'ada')
+    ]
+    first.update(2 * MiB)
+    second.update(1.5 * MiB)
+    third.update(MiB)
+    second.update(1.75 * MiB)
+    first.update(2.25 * MiB)
+    t.strictSame(
+      [first, second, third].map(({ isPaused }) => isPaused),
+      [true, true, false]
+    )
+    third.update(10 * MiB)
+    t.equal(third.isPaused, false, 'it may finish')
+    other.update(3 * MiB)
+    t.equal(other.isPaused, false)
+    third.update(0)
+    await until(() => !first.isPaused && !second.isPaused, 'the others')
+    for (const each of [first, second, other]) each.update(0)
+    t.equal(budget.bytes, 0)
+  }
+)
 
-t.test('beyond half of what others leave, one reply goes on to its end, and a caller with little is not concerned', async t => {
-  const budget = new ReplyBudget(8 * MiB, 10 * MiB, none, still)
-  const [bob, cy, small] = [reply(budget, 'bob'), reply(budget, 'cy'), reply(budget, 'ada')]
-  bob.update(5 * MiB)
-  cy.update(2.5 * MiB)
-  t.equal(cy.isPaused, false, 'its share')
-  bob.update(7 * MiB)
-  cy.update(2.75 * MiB)
-  t.strictSame([bob.isPaused, cy.isPaused], [false, true])
-  small.update(MiB)
-  t.equal(small.isPaused, false)
-  bob.update(0)
-  await until(() => !cy.isPaused, 'the other')
-  cy.update(0)
-  small.update(0)
-})
+t.test(
+  'beyond half of what others leave, one reply goes on to its end, and a caller with little is not concerned',
+  async t => {
+    const budget = new ReplyBudget(8 * MiB, 10 * MiB, none, still)
+    const [bob, cy, small] = [reply(budget, 'bob'), reply(budget, 'cy'), reply(budget, 'ada')]
+    bob.update(5 * MiB)
+    cy.update(2.5 * MiB)
+    t.equal(cy.isPaused, false, 'its share')
+    bob.update(7 * MiB)
+    cy.update(2.75 * MiB)
+    t.strictSame([bob.isPaused, cy.isPaused], [false, true])
+    small.update(MiB)
+    t.equal(small.isPaused, false)
+    bob.update(0)
+    await until(() => !cy.isPaused, 'the other')
+    cy.update(0)
+    small.update(0)
+  }
+)
 
 t.test('a reply that comes slowly gives its turn to the next, and callers have theirs one after the other', async t => {
   let time = 0
@@ -103,7 +117,9 @@ t.test('a reply that drips does not delay that of another caller, over HTTP', as
   const budget = new ReplyBudget(4 * MiB, 4 * MiB)
   const recorder = await connect(t, 'http', url, { ...LIMITS, replies: budget })
   const call = (id: string, caller: string, drips: boolean): void => {
-    recorder.link.channelFor({ id, method: 'tools/call', params: { drips }, caller }).emit(encodeRequest(id, 'tools/call', { drips }), 'tools/call')
+    recorder.link
+      .channelFor({ id, method: 'tools/call', params: { drips }, caller })
+      .emit(encodeRequest(id, 'tools/call', { drips }), 'tools/call')
   }
   for (const id of ['bob 1', 'bob 2']) call(id, 'bob', true)
   await until(() => dripped > 0 && budget.bytes > 3.5 * MiB, 'the drip')
@@ -133,7 +149,9 @@ t.test('how much clients have not read is looked up once in a turn, however many
   let lookups = 0
   const budget = new ReplyBudget(100 * MiB, 8 * MiB, () => { lookups++; return 8 * MiB }, still)
   const replies = Array.from({ length: 300 }, (_, index) => reply(budget, `caller ${index}`))
-  for (let size = 2 * MiB; size < 2.5 * MiB; size += 65_536) for (const each of replies) if (!each.isPaused) each.update(size)
+  for (let size = 2 * MiB; size < 2.5 * MiB; size += 65_536) {
+    for (const each of replies) if (!each.isPaused) each.update(size)
+  }
   t.equal(replies.filter(({ isPaused }) => isPaused).length, 299)
   t.equal(lookups, 1)
   const awake = setInterval(() => {}, 50)
@@ -169,17 +187,30 @@ const servers: Record<string, (t: Test, replies: ReplyBudget) => Promise<LinkRec
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
     t.teardown(() => { server.close() })
     await once(server, 'listening')
-    server.on('connection', socket => socket.on('message', data => { socket.send(JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(String(data)) as { id: number }).id, result: { TEXT } })) }))
-    return await connect(t, 'websocket', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, { ...LIMITS, replies })
+    server.on('connection', socket =>
+      socket.on('message', data => {
+        socket.send(
+          JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(String(data)) as { id: number }).id, result: { TEXT } })
+        )
+      })
+    )
+    return await connect(t, 'websocket', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+      ...LIMITS,
+      replies
+    })
   },
   'a line of a process': async (t, replies) => {
     const [recorder, stdin, stdout] = [new LinkRecorder(), new PassThrough(), new PassThrough()]
     stdin.on('data', data => {
-      const line = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(String(data)) as { id: number }).id, result: { TEXT } })}\n`)
+      const line = Buffer.from(
+        `${JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(String(data)) as { id: number }).id, result: { TEXT } })}\n`
+      )
       for (let at = 0; at < line.length; at += 65_536) stdout.write(line.subarray(at, at + 65_536))
     })
     const child = { stdin, stdout, ended: new Promise<string>(() => {}), stop: async () => {} }
-    await recorder.dial(async events => openStdioLink(child, events, { ...OPTIONS, ...LIMITS, replies, onNoise: () => {} }))
+    await recorder.dial(async events =>
+      openStdioLink(child, events, { ...OPTIONS, ...LIMITS, replies, onNoise: () => {} })
+    )
     t.teardown(() => recorder.link.close())
     return recorder
   }
@@ -235,12 +266,18 @@ t.test('pings and pongs of a server do not count, however many come', async t =>
       socket.send(JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(String(data)) as { id: number }).id, result: {} }))
     })
   }))
-  const recorder = await connect(t, 'websocket', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, { replies: budget, maxPings: 10_000 })
+  const recorder = await connect(t, 'websocket', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+    replies: budget,
+    maxPings: 10_000
+  })
   t.match(await recorder.ask('tools/call'), { message: { result: {} } })
   t.equal(most, 0)
 })
 
-/** A message of 1 MB in one event of many lines, which cost enough for the stream to be paused again and again, also before the last of them. */
+/**
+ * A message of 1 MB in one event of many lines, which cost enough for the stream to be paused again and again, also
+ * before the last of them.
+ */
 const LINES = `data: {"jsonrpc":"2.0","method":"notifications/x","params":{"list":[\n${`data: "${'x'.repeat(40)}",\n`.repeat(20_000)}data: "end"]}}\n\n`
 const SLOWLY = { ...LIMITS, maxUnasked: 1_000 }
 
@@ -248,7 +285,10 @@ const SLOWLY = { ...LIMITS, maxUnasked: 1_000 }
 const streams: Record<string, (t: Test, replies: ReplyBudget) => Promise<[LinkRecorder, send: () => void]>> = {
   'an HTTP+SSE stream': async (t, replies) => {
     let stream: ReturnType<typeof startEvents> | undefined
-    const { url } = await startRawServer(t, got => got.method === 'GET' && (stream = startEvents(got)).write('event: endpoint\ndata: /post\n\n'))
+    const { url } = await startRawServer(
+      t,
+      got => got.method === 'GET' && (stream = startEvents(got)).write('event: endpoint\ndata: /post\n\n')
+    )
     return [await connect(t, 'sse', url, { ...SLOWLY, replies }), () => stream?.write(LINES)]
   },
   'the stream of a reply': async (t, replies) => {
@@ -267,10 +307,24 @@ const streams: Record<string, (t: Test, replies: ReplyBudget) => Promise<[LinkRe
   },
   'the output of a process': async (t, replies) => {
     const [recorder, stdout] = [new LinkRecorder(), new PassThrough({ highWaterMark: MiB })]
-    const child = { stdin: new PassThrough().resume(), stdout, ended: new Promise<string>(() => {}), stop: async () => {} }
-    await recorder.dial(async events => openStdioLink(child, events, { ...OPTIONS, ...LIMITS, replies, onNoise: () => {} }))
+    const child = {
+      stdin: new PassThrough().resume(),
+      stdout,
+      ended: new Promise<string>(() => {}),
+      stop: async () => {}
+    }
+    await recorder.dial(async events =>
+      openStdioLink(child, events, { ...OPTIONS, ...LIMITS, replies, onNoise: () => {} })
+    )
     t.teardown(() => recorder.link.close())
-    return [recorder, () => stdout.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/y' })}\n`.repeat(4_000) + `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/x' })}\n`)]
+    return [
+      recorder,
+      () =>
+        stdout.write(
+          `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/y' })}\n`.repeat(4_000) +
+            `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/x' })}\n`
+        )
+    ]
   }
 }
 

@@ -15,7 +15,9 @@ t.test('a caller whose calls hang has half of the connections, and others are an
   const server = await startRawServer(t, got => got.message.params?.['hangs'] !== true && sendJson(got, resultOf(got)))
   const recorder = await connect(t, 'http', server.url, { connections: 4 })
   const call = (id: string, caller: string, hangs: boolean): void => {
-    recorder.link.channelFor({ id, method: 'tools/call', params: { hangs }, caller }).emit(encodeRequest(id, 'tools/call', { hangs }), 'tools/call')
+    recorder.link
+      .channelFor({ id, method: 'tools/call', params: { hangs }, caller })
+      .emit(encodeRequest(id, 'tools/call', { hangs }), 'tools/call')
   }
   for (let count = 0; count < 20; count++) call(`bob ${count}`, 'bob', true)
   const held = [await server.got.take('the first'), await server.got.take('the second')]
@@ -23,7 +25,10 @@ t.test('a caller whose calls hang has half of the connections, and others are an
   t.match(await recorder.outcome('ada'), { what: 'message' })
   t.equal(server.got.empty().length, 0, 'no third call of bob was sent')
   for (const got of held) sendJson(got, { jsonrpc: '2.0', id: got.message.id, result: {} })
-  t.match([await recorder.outcome('bob 0'), await recorder.outcome('bob 1')], [{ what: 'message' }, { what: 'message' }])
+  t.match(
+    [await recorder.outcome('bob 0'), await recorder.outcome('bob 1')],
+    [{ what: 'message' }, { what: 'message' }]
+  )
   t.equal((await server.got.take('the next')).message.id, 'bob 2')
 })
 
@@ -31,10 +36,15 @@ t.test('a caller whose calls wait is refused at its share of the queue, and othe
   const server = await startRawServer(t)
   const recorder = await connect(t, 'http', server.url, { connections: 2, maxQueue: 16_000 })
   const call = (id: string, caller: string): void => {
-    recorder.link.channelFor({ id, method: 'tools/call', params: {}, caller }).emit(encodeRequest(id, 'tools/call', {}), 'tools/call')
+    recorder.link
+      .channelFor({ id, method: 'tools/call', params: {}, caller })
+      .emit(encodeRequest(id, 'tools/call', {}), 'tools/call')
   }
   for (let count = 0; count < 20; count++) call(`bob ${count}`, 'bob')
-  t.match(await recorder.outcome('bob 19'), { what: 'failed', why: 'too much waits to be sent to it already; try again later' })
+  t.match(await recorder.outcome('bob 19'), {
+    what: 'failed',
+    why: 'too much waits to be sent to it already; try again later'
+  })
   const held = await server.got.take('the first of bob')
   for (const id of ['ada 0', 'ada 1', 'cy 0']) call(id, id.slice(0, -2))
   const order: unknown[] = []
@@ -77,36 +87,48 @@ t.test('what waits for one reader is divided, too, and counts until it is read',
 })
 
 for (const kind of ['websocket', 'stdio'] as const) {
-  t.test(`a caller that fills the queue of a server that does not read is refused at its share, and others wait: ${kind}`, async t => {
-    const { recorder, readOn } = await (kind === 'stdio' ? stoppedProcess(t) : stoppedSocket(t))
-    const text = 'x'.repeat(100_000)
-    const call = (id: string, caller: string): void => {
-      recorder.link.channelFor({ id, method: 'tools/call', params: { text }, caller }).emit(encodeRequest(id, 'tools/call', { text }), 'tools/call')
-    }
-    let count = 0
-    let refused: unknown
-    while (refused === undefined) {
-      call(`bob ${count++}`, 'bob')
+  t.test(
+    `a caller that fills the queue of a server that does not read is refused at its share, and others wait: ${kind}`,
+    async t => {
+      const { recorder, readOn } = await (kind === 'stdio' ? stoppedProcess(t) : stoppedSocket(t))
+      const text = 'x'.repeat(100_000)
+      const call = (id: string, caller: string): void => {
+        recorder.link
+          .channelFor({ id, method: 'tools/call', params: { text }, caller })
+          .emit(encodeRequest(id, 'tools/call', { text }), 'tools/call')
+      }
+      let count = 0
+      let refused: unknown
+      while (refused === undefined) {
+        call(`bob ${count++}`, 'bob')
+        await new Promise(resolve => setImmediate(resolve))
+        refused = recorder.reports.empty()[0]
+      }
+      t.match(refused, { what: 'failed', why: /^it does not read/ })
+      call('ada', 'ada')
       await new Promise(resolve => setImmediate(resolve))
-      refused = recorder.reports.empty()[0]
+      t.strictSame(recorder.reports.empty(), [], 'it waits')
+      readOn()
+      t.match(await recorder.outcome('ada'), { what: 'message' })
     }
-    t.match(refused, { what: 'failed', why: /^it does not read/ })
-    call('ada', 'ada')
-    await new Promise(resolve => setImmediate(resolve))
-    t.strictSame(recorder.reports.empty(), [], 'it waits')
-    readOn()
-    t.match(await recorder.outcome('ada'), { what: 'message' })
-  })
+  )
 }
 
 t.test('each caller has half of what the others leave, and waits in turn', async t => {
   const shares = new SocketShares(8)
   const started: string[] = []
   const request = (name: string): { start: () => void } => ({ start: () => { started.push(name) } })
-  const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1', 'b2', 'b3', 'c1', 'c2', 'd1'].map(name => ({ name, caller: name.slice(0, 1), ...request(name) }))
+  const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1', 'b2', 'b3', 'c1', 'c2', 'd1'].map(name => ({
+    name,
+    caller: name.slice(0, 1),
+    ...request(name)
+  }))
   for (const each of all) shares.begin(each.caller, each)
   t.strictSame(started, ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1', 'd1'])
-  const end = (name: string): void => { const found = all.find(each => each.name === name); if (found !== undefined) shares.end(found.caller, found) }
+  const end = (name: string): void => {
+    const found = all.find(each => each.name === name)
+    if (found !== undefined) shares.end(found.caller, found)
+  }
   end('a5')
   for (const name of ['a1', 'a2', 'b1']) end(name)
   t.strictSame(started.slice(8), ['b3'], 'what was given up is not started, and b is below its share before a is')
@@ -135,7 +157,9 @@ async function stoppedProcess (t: Test): Promise<Stopped> {
   await recorder.dial(async events => openStdioLink(child, events, { ...OPTIONS, onNoise: () => {} }))
   t.teardown(() => recorder.link.close())
   const readOn = (): void => {
-    createInterface(stdin).on('line', line => { stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(line) as { id: string }).id, result: {} })}\n`) })
+    createInterface(stdin).on('line', line => {
+      stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(line) as { id: string }).id, result: {} })}\n`)
+    })
   }
   return { recorder, readOn }
 }
@@ -149,6 +173,8 @@ async function stoppedSocket (t: Test): Promise<Stopped> {
   const recorder = await connect(t, 'websocket', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const [socket] = await connected
   socket.pause()
-  socket.on('message', data => { socket.send(JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(String(data)) as { id: string }).id, result: {} })) })
+  socket.on('message', data => {
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(String(data)) as { id: string }).id, result: {} }))
+  })
   return { recorder, readOn: () => socket.resume() }
 }

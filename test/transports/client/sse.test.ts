@@ -8,7 +8,17 @@ import { z } from 'zod'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import { encodeNotification, encodeRequest } from '../../../protocol/wire/jsonrpc.js'
 import type { UrlDialOptions } from '../../../transports/client/dial-url.js'
-import { connect, end, event, resultOf, sendJson, startEvents, startRawServer, type Got, type RawServer } from './raw-server.js'
+import {
+  connect,
+  end,
+  event,
+  resultOf,
+  sendJson,
+  startEvents,
+  startRawServer,
+  type Got,
+  type RawServer
+} from './raw-server.js'
 import type { LinkRecorder } from './link-recorder.js'
 import type { ServerResponse } from 'node:http'
 
@@ -17,7 +27,10 @@ for (const kind of ['sse', 'any'] as const) {
     const recorder = await connect(t, kind, await startSdk(t))
     t.match(await recorder.initialize(), { message: { result: { serverInfo: { name: 'sdk' } } } })
     t.equal(recorder.link.transport, 'sse')
-    t.match(await recorder.ask('tools/call', { name: 'echo', arguments: { text: 'hi' } }), { on: undefined, message: { result: { content: [{ text: 'hi' }] } } })
+    t.match(await recorder.ask('tools/call', { name: 'echo', arguments: { text: 'hi' } }), {
+      on: undefined,
+      message: { result: { content: [{ text: 'hi' }] } }
+    })
   })
 }
 
@@ -25,7 +38,12 @@ t.test('posts to the endpoint that the server names, with the configured headers
   const { got, recorder } = await open(t, 'event: endpoint\ndata: /message?session=1\n\n')
   recorder.send('ping')
   const ping = await got.take('ping')
-  t.match(ping, { method: 'POST', path: '/message?session=1', headers: { 'x-key': 'sesame' }, message: { method: 'ping' } })
+  t.match(ping, {
+    method: 'POST',
+    path: '/message?session=1',
+    headers: { 'x-key': 'sesame' },
+    message: { method: 'ping' }
+  })
 })
 
 t.test('does not post to another origin', async t => {
@@ -40,7 +58,13 @@ t.test('a server that has no such stream is refused in words', async t => {
     404: [got => end(got, 404), /status 404/],
     'no event stream': [got => sendJson(got, {}), /no event stream/],
     'an end': [got => startEvents(got).end(), /closed the event stream/],
-    'a redirect': [({ response }) => { response.writeHead(302, { location: 'http://localhost:1/' }); response.end() }, /redirect/]
+    'a redirect': [
+      ({ response }) => {
+        response.writeHead(302, { location: 'http://localhost:1/' })
+        response.end()
+      },
+      /redirect/
+    ]
   }
   for (const [name, [act, why]] of Object.entries(wrong)) {
     const { url } = await startRawServer(t, got => { act(got); return true })
@@ -114,7 +138,8 @@ t.test('a call that is cancelled while it waits for a connection is not sent, no
     channel.emit(encodeRequest(id, 'tools/call', {}), 'tools/call')
     return channel
   }
-  const cancel = (channel: Channel, requestId: string): void => channel.emit(encodeNotification('notifications/cancelled', { requestId }), 'notifications/cancelled')
+  const cancel = (channel: Channel, requestId: string): void =>
+    channel.emit(encodeNotification('notifications/cancelled', { requestId }), 'notifications/cancelled')
   const channels = ['1', '2', '3', '4'].map(call)
   const held = [await got.take('the first'), await got.take('the second')]
   channels.forEach((channel, index) => { if (index === 0 || index === 2) cancel(channel, String(index + 1)) })
@@ -131,7 +156,11 @@ t.test('a call that is cancelled while it waits for a connection is not sent, no
   t.same(got.empty(), [])
 })
 
-async function open (t: Test, first: string, options: Partial<UrlDialOptions> = {}): Promise<RawServer & { recorder: LinkRecorder, stream: ServerResponse }> {
+async function open (
+  t: Test,
+  first: string,
+  options: Partial<UrlDialOptions> = {}
+): Promise<RawServer & { recorder: LinkRecorder, stream: ServerResponse }> {
   let stream: ServerResponse | undefined
   const server = await startRawServer(t, item => {
     if (item.method !== 'GET') return false
@@ -152,8 +181,11 @@ async function startSdk (t: Test): Promise<string> {
         const transport = new SSEServerTransport('/messages', response)
         transports.set(transport.sessionId, transport)
         await sdkServer().connect(transport as Parameters<McpServer['connect']>[0])
-      } else if (path.pathname === '/messages') await transports.get(path.searchParams.get('sessionId') ?? '')?.handlePostMessage(request, response, await read(request))
-      else response.writeHead(404).end('Cannot POST /sse')
+      } else if (path.pathname === '/messages') {
+        await transports
+          .get(path.searchParams.get('sessionId') ?? '')
+          ?.handlePostMessage(request, response, await read(request))
+      } else response.writeHead(404).end('Cannot POST /sse')
     })()
   })
   server.listen(0, '127.0.0.1')

@@ -31,9 +31,16 @@ t.test('connects without the subprotocol to a server that does not choose it', a
 })
 
 t.test('says in words why a server does not take the connection', async t => {
-  for (const [status, why] of [[401, /status 401.*header Authorization/], [404, /status 404/], [302, /status 302/], [200, /status 200; see that "url" of this server is that of its MCP endpoint/]] as const) {
+  for (const [status, why] of [
+    [401, /status 401.*header Authorization/],
+    [404, /status 404/],
+    [302, /status 302/],
+    [200, /status 200; see that "url" of this server is that of its MCP endpoint/]
+  ] as const) {
     const { url } = await startRawServer(t)
-    const server = createServer().on('upgrade', (_request, socket) => socket.end(`HTTP/1.1 ${status} x\r\nLocation: http://localhost:1/\r\nContent-Length: 0\r\n\r\n`))
+    const server = createServer().on('upgrade', (_request, socket) =>
+      socket.end(`HTTP/1.1 ${status} x\r\nLocation: http://localhost:1/\r\nContent-Length: 0\r\n\r\n`)
+    )
     const at = await listen(t, server)
     await t.rejects(connect(t, 'websocket', at), { message: why })
     t.ok(url)
@@ -44,7 +51,13 @@ t.test('says in words why a server does not take the connection', async t => {
 })
 
 t.test('says in words why a server closed the connection, without its text', async t => {
-  for (const [code, why] of [[1001, /shutting down/], [1008, /refuses/], [1013, /overloaded/], [4401, /credential/], [4999, /code 4999/]] as const) {
+  for (const [code, why] of [
+    [1001, /shutting down/],
+    [1008, /refuses/],
+    [1013, /overloaded/],
+    [4401, /credential/],
+    [4999, /code 4999/]
+  ] as const) {
     const { url, opened } = await startSocketServer(t)
     const recorder = await connect(t, 'websocket', url)
     const { socket } = await opened.take('socket')
@@ -55,17 +68,20 @@ t.test('says in words why a server closed the connection, without its text', asy
   }
 })
 
-t.test('a response that has more values than it may fails the request that it answers, and the link goes on', async t => {
-  const { url, opened } = await startSocketServer(t)
-  const recorder = await connect(t, 'websocket', url, { limits: { ...LIMITS, maxValues: 10 } })
-  const { socket } = await opened.take('socket')
-  socket.on('message', data => {
-    const { id, method } = JSON.parse(String(data)) as { id: number, method: string }
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { values: Array(method === 'many' ? 50 : 2).fill(1) } }))
-  })
-  t.match(await recorder.ask('many'), { what: 'failed', why: /response cannot be read/ })
-  t.match(await recorder.ask('few'), { message: { result: { values: [1, 1] } } })
-})
+t.test(
+  'a response that has more values than it may fails the request that it answers, and the link goes on',
+  async t => {
+    const { url, opened } = await startSocketServer(t)
+    const recorder = await connect(t, 'websocket', url, { limits: { ...LIMITS, maxValues: 10 } })
+    const { socket } = await opened.take('socket')
+    socket.on('message', data => {
+      const { id, method } = JSON.parse(String(data)) as { id: number, method: string }
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { values: Array(method === 'many' ? 50 : 2).fill(1) } }))
+    })
+    t.match(await recorder.ask('many'), { what: 'failed', why: /response cannot be read/ })
+    t.match(await recorder.ask('few'), { message: { result: { values: [1, 1] } } })
+  }
+)
 
 t.test('ends a connection whose server does not answer pings', async t => {
   const { url, opened } = await startSocketServer(t, { autoPong: false })
@@ -88,7 +104,10 @@ t.test('ends a connection with a message that is too long', async t => {
   const { socket } = await opened.take('socket')
   socket.on('error', () => {})
   socket.send('x'.repeat(2_000_000))
-  t.match(await recorder.reports.take('closed'), { what: 'closed', why: /more than 1048576 bytes \(limit maxUpstreamMessage\)/ })
+  t.match(await recorder.reports.take('closed'), {
+    what: 'closed',
+    why: /more than 1048576 bytes \(limit maxUpstreamMessage\)/
+  })
 })
 
 t.test('refuses requests to a server that does not read', async t => {
@@ -128,12 +147,17 @@ t.test('closes in time although the server does not answer the close frame', asy
 
 interface Opened { socket: WebSocket, request: IncomingMessage }
 
-async function startSocketServer (t: Test, options: ServerOptions & { autoPong?: boolean } = {}): Promise<{ url: string, opened: Mailbox<Opened> }> {
+async function startSocketServer (
+  t: Test,
+  options: ServerOptions & { autoPong?: boolean } = {}
+): Promise<{ url: string, opened: Mailbox<Opened> }> {
   const opened = new Mailbox<Opened>()
   const server = createServer()
   const sockets = new WebSocketServer({ ...options, server })
   sockets.on('connection', (socket, request) => opened.push({ socket, request }))
-  t.teardown(() => { for (const socket of sockets.clients) socket.terminate() })
+  t.teardown(() => {
+    for (const socket of sockets.clients) socket.terminate()
+  })
   return { url: await listen(t, server), opened }
 }
 

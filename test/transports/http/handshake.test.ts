@@ -12,7 +12,16 @@ async function talkative (t: Test) {
     call.log('warning', 'hello')
     return await next()
   })
-  return { app, url, shake: async (params?: object) => await openStream(`${url}/mcp`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(initialize(params)) }) }
+  return {
+    app,
+    url,
+    shake: async (params?: object) =>
+      await openStream(`${url}/mcp`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(initialize(params))
+      })
+  }
 }
 
 t.test('a handshake that is answered as a stream gives a session all the same', async t => {
@@ -26,7 +35,9 @@ t.test('a handshake that is answered as a stream gives a session all the same', 
   t.match(await stream.message(), { id: 0, result: { protocolVersion: '2025-11-25' } })
   t.strictSame(await stream.rest(), [])
   t.ok(app.mcp.sessions.find(id))
-  t.match(await (await new HttpSession(url, id).stream({ id: 1, method: 'ping' })).message(), { method: 'notifications/message' })
+  t.match(await (await new HttpSession(url, id).stream({ id: 1, method: 'ping' })).message(), {
+    method: 'notifications/message'
+  })
 })
 
 t.test('a handshake that failed gives no session, and leaves none', async t => {

@@ -4,7 +4,13 @@ import type { EventStreamPort } from '../../../transports/http/gateway.js'
 import { ReplyChannel } from '../../../transports/http/reply-channel.js'
 import { SharedTail } from '../../../protocol/wire/result.js'
 
-const NO_STREAMS: EventStreamPort = { hasCapacity: false, checkCapacity: () => {}, open: () => { throw new Error('there are no streams') } }
+const NO_STREAMS: EventStreamPort = {
+  hasCapacity: false,
+  checkCapacity: () => {},
+  open: () => {
+    throw new Error('there are no streams')
+  }
+}
 
 for (const [name, respond] of Object.entries({
   'a response': (channel: ReplyChannel) => channel.respond('{}', 200),
@@ -14,7 +20,13 @@ for (const [name, respond] of Object.entries({
     const app = Fastify()
     t.teardown(async () => await app.close())
     app.get('/', (_request, reply) => {
-      respond(new ReplyChannel(NO_STREAMS, reply, { beforeResponse: async () => { throw new Error('cannot be saved') } }))
+      respond(
+        new ReplyChannel(NO_STREAMS, reply, {
+          beforeResponse: async () => {
+            throw new Error('cannot be saved')
+          }
+        })
+      )
     })
     t.equal((await app.inject('/')).statusCode, 500)
   })

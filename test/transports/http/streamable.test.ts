@@ -18,7 +18,10 @@ function waiting (app: FastifyInstance): EventEmitter {
       call.progress(1)
       calls.emit('started')
       const over = new AbortController()
-      await Promise.race([once(calls, 'go', { signal: over.signal }), once(call.signal, 'abort', { signal: over.signal })])
+      await Promise.race([
+        once(calls, 'go', { signal: over.signal }),
+        once(call.signal, 'abort', { signal: over.signal })
+      ])
       over.abort()
       calls.emit(call.signal.aborted ? 'aborted' : 'done')
       return 'went on'
@@ -27,8 +30,17 @@ function waiting (app: FastifyInstance): EventEmitter {
   return calls
 }
 
-const wait = (id: number, more: object = {}) => ({ id, method: 'tools/call', params: { name: 'wait', _meta: { progressToken: 'p', ...more } } })
-const modernHeaders = { 'content-type': 'application/json', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'wait' }
+const wait = (id: number, more: object = {}) => ({
+  id,
+  method: 'tools/call',
+  params: { name: 'wait', _meta: { progressToken: 'p', ...more } }
+})
+const modernHeaders = {
+  'content-type': 'application/json',
+  'mcp-protocol-version': '2026-07-28',
+  'mcp-method': 'tools/call',
+  'mcp-name': 'wait'
+}
 
 t.test('a reply is JSON if the answer comes first, and a stream as soon as anything precedes it', async t => {
   const { url } = await listening(t)
@@ -39,15 +51,25 @@ t.test('a reply is JSON if the answer comes first, and a stream as soon as anyth
   t.match(response.headers.get('content-type'), /^text\/event-stream/)
   t.equal(response.headers.get('x-accel-buffering'), 'no')
   t.match(response.headers.get('cache-control'), /no-cache.*no-transform|no-transform.*no-cache/)
-  t.match((await stream.rest()).map(({ data }) => data).filter(Boolean).map(data => JSON.parse(data as string) as object),
-    [{ params: { progress: 1 } }, { params: { progress: 2 } }, { id: 2, result: {} }], 'and it ends with the answer')
+  t.match(
+    (await stream.rest())
+      .map(({ data }) => data)
+      .filter(Boolean)
+      .map(data => JSON.parse(data as string) as object),
+    [{ params: { progress: 1 } }, { params: { progress: 2 } }, { id: 2, result: {} }],
+    'and it ends with the answer'
+  )
 })
 
 t.test('a modern client that drops its stream cancels its call', async t => {
   const { app, url } = await listening(t)
   const calls = waiting(app)
   const [started, aborted] = [nextEvent(calls, 'started'), nextEvent(calls, 'aborted')]
-  const stream = await openStream(`${url}/mcp`, { method: 'POST', headers: modernHeaders, body: JSON.stringify({ jsonrpc: '2.0', ...wait(1, modernMeta()) }) })
+  const stream = await openStream(`${url}/mcp`, {
+    method: 'POST',
+    headers: modernHeaders,
+    body: JSON.stringify({ jsonrpc: '2.0', ...wait(1, modernMeta()) })
+  })
   await started
   t.match(await stream.message(), { method: 'notifications/progress' })
   stream.drop()
@@ -62,7 +84,9 @@ t.test('a modern client that drops before anything was sent cancels its call, to
   const controller = new AbortController()
   const { progressToken, ...meta } = { progressToken: undefined, ...modernMeta() }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait', _meta: meta } })
-  const answer = fetch(`${url}/mcp`, { method: 'POST', headers: modernHeaders, body, signal: controller.signal }).catch(() => 'dropped')
+  const answer = fetch(`${url}/mcp`, { method: 'POST', headers: modernHeaders, body, signal: controller.signal }).catch(
+    () => 'dropped'
+  )
   await started
   controller.abort()
   await aborted
@@ -84,7 +108,10 @@ t.test('a client with a session that drops its stream finds the answer when it c
   calls.emit('go')
   await done
   const rest = await (await session.listen(first?.id)).rest()
-  t.match(rest.map(({ data }) => data === '' ? 'primed' : JSON.parse(data as string) as object), ['primed', { params: { progress: 1 } }, { id: 1, result: { content: [{ text: 'went on' }] } }])
+  t.match(
+    rest.map(({ data }) => (data === '' ? 'primed' : (JSON.parse(data as string) as object))),
+    ['primed', { params: { progress: 1 } }, { id: 1, result: { content: [{ text: 'went on' }] } }]
+  )
 })
 
 t.test('each stream is resumed on its own, once and in order, from wherever it broke off', async t => {
@@ -104,10 +131,24 @@ t.test('each stream is resumed on its own, once and in order, from wherever it b
 t.test('a call that released its connection is answered on the next one', async t => {
   const { app, url } = await listening(t)
   const go = new EventEmitter()
-  app.mcp.tools.add(tool({ name: 'released', description: 'd', run: async (_input, call) => { call.release(20); await once(go, 'go'); return 'fetched' } }))
+  app.mcp.tools.add(
+    tool({
+      name: 'released',
+      description: 'd',
+      run: async (_input, call) => {
+        call.release(20)
+        await once(go, 'go')
+        return 'fetched'
+      }
+    })
+  )
   const session = await openSession(url)
   const events = await (await session.stream({ id: 1, method: 'tools/call', params: { name: 'released' } })).rest()
-  t.match(events, [{ id: /^[0-9a-f]{12}-0$/, data: '', retry: '20' }], 'the stream ends, with a place and a time to come back')
+  t.match(
+    events,
+    [{ id: /^[0-9a-f]{12}-0$/, data: '', retry: '20' }],
+    'the stream ends, with a place and a time to come back'
+  )
   const back = await session.listen(events[0]?.id)
   go.emit('go')
   t.match(await back.message(), { id: 1, result: { content: [{ text: 'fetched' }] } })

@@ -12,7 +12,8 @@ function sendNumber (app: FastifyInstance, { id }: { id: string }, number: numbe
   app.mcp.sessions.find(id)?.peer.notify('notifications/message', { level: 'info', data: number })
 }
 
-const nextNumber = async (stream: EventReader): Promise<unknown> => ((await stream.message())['params'] as { data?: unknown }).data
+const nextNumber = async (stream: EventReader): Promise<unknown> =>
+  ((await stream.message())['params'] as { data?: unknown }).data
 
 /** Everything that comes on a stream until it ends, and whether it has ended. */
 function follow (stream: EventReader): { numbers: unknown[], comments: number, ended: boolean } {
@@ -65,7 +66,13 @@ t.test('two live streams do not close each other, and each message reaches one o
   const numbers = Array.from({ length: 50 }, (_, index) => index + 1)
   for (const number of numbers) sendNumber(app, session, number)
   await until(() => other.numbers.length >= 50)
-  t.strictSame([one, other].map(({ numbers, ended }) => ({ numbers, ended })), [{ numbers: [], ended: false }, { numbers, ended: false }])
+  t.strictSame(
+    [one, other].map(({ numbers, ended }) => ({ numbers, ended })),
+    [
+      { numbers: [], ended: false },
+      { numbers, ended: false }
+    ]
+  )
 })
 
 t.test('when the newest stream goes, the one before carries on', async t => {
@@ -87,7 +94,9 @@ t.test('a fifth stream closes the first, and the connection with it', async t =>
   const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1')
   t.teardown(() => socket.destroy())
   const closed = once(socket, 'close')
-  socket.write(`GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: ${session.id}\r\n\r\n`)
+  socket.write(
+    `GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: ${session.id}\r\n\r\n`
+  )
   await once(socket, 'data')
   const others: Array<ReturnType<typeof follow>> = []
   for (let count = 0; count < 4; count++) others.push(follow(await session.listen()))
@@ -104,9 +113,15 @@ t.test('a reply is taken over while the connection that asked for it is still op
   const { id } = await asked.event() ?? {}
   const back = await session.listen(id)
   t.equal(back.response.status, 200)
-  const events = (await back.rest()).filter(({ data }) => data).map(({ data = '' }) => JSON.parse(data) as { params?: { progress: number }, result?: object })
+  const events = (await back.rest())
+    .filter(({ data }) => data)
+    .map(({ data = '' }) => JSON.parse(data) as { params?: { progress: number }, result?: object })
   t.match(events.at(-1), { id: 1, result: { content: [{ text: '40 steps' }] } })
-  t.strictSame(events.flatMap(({ params }) => params === undefined ? [] : params.progress), Array.from({ length: 40 }, (_, index) => index + 1), 'from the event on that was named')
+  t.strictSame(
+    events.flatMap(({ params }) => (params === undefined ? [] : params.progress)),
+    Array.from({ length: 40 }, (_, index) => index + 1),
+    'from the event on that was named'
+  )
   const before = (await asked.rest()).filter(({ data }) => data).map(({ data = '' }) => JSON.parse(data) as object)
   t.strictSame(before.filter(message => 'result' in message), [], 'the older connection ends without the answer')
 })
@@ -123,7 +138,11 @@ t.test('named events are taken over like others; an uninitialized session lasts 
   t.match(await second.event(), { event: 'progress' })
   first.drop()
   await until(() => app.mcp.connections.replies.size === 1)
-  t.match((await post(url, slow(2, 1, 1), { 'x-session-id': id })).body, { id: 2, result: {} }, 'the reply is JSON still')
+  t.match(
+    (await post(url, slow(2, 1, 1), { 'x-session-id': id })).body,
+    { id: 2, result: {} },
+    'the reply is JSON still'
+  )
   t.match(await second.event(), { event: 'progress' })
   second.drop()
   await until(() => app.mcp.sessions.size === 0)
@@ -173,9 +192,15 @@ function delay (app: FastifyInstance, method: 'read' | 'save', until: Promise<un
   })
 }
 
-const opening: Record<string, [method: 'read' | 'save', open: (url: string, session: HttpSession) => Promise<EventReader>]> = {
+const opening: Record<
+  string,
+  [method: 'read' | 'save', open: (url: string, session: HttpSession) => Promise<EventReader>]
+> = {
   'GET /mcp with a Last-Event-ID': ['read', async (_url, session) => await session.listen('0-0')],
-  'GET /mcp/sse with a Last-Event-ID': ['read', async (url, { headers }) => await openStream(`${url}/mcp/sse`, { headers: { ...headers, 'last-event-id': '0-0' } })],
+  'GET /mcp/sse with a Last-Event-ID': [
+    'read',
+    async (url, { headers }) => await openStream(`${url}/mcp/sse`, { headers: { ...headers, 'last-event-id': '0-0' } })
+  ],
   'GET /mcp/sse with a session of its own': ['save', async url => await openStream(`${url}/mcp/sse`)]
 }
 

@@ -15,7 +15,9 @@ t.test('lines are the same however the bytes arrive', async t => {
   const bytes = Buffer.from('first\nzwei ü\r\n\n  \n😀\n')
   const expected = ['first', 'zwei ü', '😀']
   for (let size = 1; size <= bytes.length; size++) {
-    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size))
+    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+      bytes.subarray(index * size, (index + 1) * size)
+    )
     t.strictSame(read(chunks).lines, expected, `${size} bytes at a time`)
   }
 })

@@ -44,7 +44,9 @@ async function serve (t: Test, { maxMessage = 100_000, highWaterMark = 1_000 } =
   const input = new PassThrough({ highWaterMark: 1_000 })
   const output = new Output({ highWaterMark })
   const stdio = serveStdio(app.mcp, { input, output, maxMessage })
-  const send = (...messages: object[]) => { for (const message of messages) input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`) }
+  const send = (...messages: object[]) => {
+    for (const message of messages) input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  }
   send({ id: 0, method: 'initialize', params: { protocolVersion: '2025-06-18' } })
   await output.until(1)
   return { app, input, output, stdio, send }
@@ -64,13 +66,25 @@ t.test('while the client does not read, a few megabytes of its input are read an
   t.ok(input.writableLength + input.readableLength > 1_000_000, 'the rest of what the client sent waits outside')
   output.read()
   const messages = await output.until(121)
-  t.strictSame(messages.slice(1).map(({ id }) => id), Array.from({ length: 120 }, (_, index) => index + 1), 'everything is answered in the end, in order')
+  t.strictSame(
+    messages.slice(1).map(({ id }) => id),
+    Array.from({ length: 120 }, (_, index) => index + 1),
+    'everything is answered in the end, in order'
+  )
 })
 
 t.test('a client that does not read for long costs no listeners', async t => {
   const { output, send } = await serve(t)
   output.reading = false
-  send({ id: 1, method: 'tools/call', params: { name: 'slow', arguments: { steps: 80, delay: 1 }, _meta: { progressToken: 'a token of some length '.repeat(40) } } })
+  send({
+    id: 1,
+    method: 'tools/call',
+    params: {
+      name: 'slow',
+      arguments: { steps: 80, delay: 1 },
+      _meta: { progressToken: 'a token of some length '.repeat(40) }
+    }
+  })
   let most = 0
   await until(() => {
     most = Math.max(most, output.listenerCount('drain'))
@@ -83,7 +97,15 @@ t.test('a client that does not read for long costs no listeners', async t => {
 
 t.test('the messages of one turn are one write', async t => {
   const { app, output, send } = await serve(t)
-  app.mcp.tools.add(tool({ name: 'chatty', description: 'd', run: (_input, call) => { for (let n = 1; n <= 50; n++) call.progress(n) } }))
+  app.mcp.tools.add(
+    tool({
+      name: 'chatty',
+      description: 'd',
+      run: (_input, call) => {
+        for (let n = 1; n <= 50; n++) call.progress(n)
+      }
+    })
+  )
   await output.until(2)
   const before = output.writes
   send({ id: 1, method: 'tools/call', params: { name: 'chatty', _meta: { progressToken: 1 } } })
@@ -148,7 +170,14 @@ t.test('when the input breaks, it is over', async t => {
   for (const error of [new Error('EIO'), undefined]) {
     const { input, stdio } = await serve(t)
     input.destroy(error)
-    await within(60_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail(`never over after ${String(error)}`))]))
+    await within(
+      60_000,
+      async signal =>
+        await Promise.race([
+          stdio.closed,
+          once(signal, 'abort').then(() => t.fail(`never over after ${String(error)}`))
+        ])
+    )
   }
 })
 
@@ -171,7 +200,10 @@ t.test('a handshake is answered before what a call behind it asks', async t => {
   const app = await gateway(t, { http: false })
   const [input, output] = [new PassThrough(), new Output()]
   serveStdio(app.mcp, { input, output, maxMessage: 100_000 })
-  const lines = [{ id: 0, method: 'initialize', params: { capabilities: { elicitation: {} } } }, { id: 1, method: 'tools/call', params: { name: 'ask_name' } }]
+  const lines = [
+    { id: 0, method: 'initialize', params: { capabilities: { elicitation: {} } } },
+    { id: 1, method: 'tools/call', params: { name: 'ask_name' } }
+  ]
   input.write(lines.map(line => `${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`).join(''))
   t.match(await output.until(2), [{ id: 0, result: {} }, { method: 'elicitation/create' }])
 })
@@ -181,7 +213,10 @@ t.test('a client that ends its input and does not read is waited for no longer t
   output.reading = false
   send(echo(1))
   input.end()
-  await within(60_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail('it is waited for'))]))
+  await within(
+    60_000,
+    async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail('it is waited for'))])
+  )
   t.equal(app.mcp.dispatcher.lifecycle.peers.size, 0)
 })
 
@@ -190,7 +225,16 @@ t.test('when the input has ended, calls that go on are abandoned on demand, befo
     const { app, input, output, stdio, send } = await serve(t)
     const calls = new EventEmitter()
     const started = once(calls, 'started')
-    app.mcp.tools.add(tool({ name: 'hang', description: 'd', run: async () => { calls.emit('started'); await new Promise(() => {}) } }))
+    app.mcp.tools.add(
+      tool({
+        name: 'hang',
+        description: 'd',
+        run: async () => {
+          calls.emit('started')
+          await new Promise(() => {})
+        }
+      })
+    )
     send({ id: 1, method: 'tools/call', params: { name: 'hang' } })
     await started
     if (isEarly) stdio.abandon()
@@ -201,7 +245,11 @@ t.test('when the input has ended, calls that go on are abandoned on demand, befo
       await once(input, 'end')
       stdio.abandon()
     }
-    t.equal(await within(5_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort')])), 'standard input ended', 'long before the grace is over')
+    t.equal(
+      await within(5_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort')])),
+      'standard input ended',
+      'long before the grace is over'
+    )
     await stdio.flush()
     t.match(output.messages.at(-1), { id: 1, error: { code: -32603 } })
   }

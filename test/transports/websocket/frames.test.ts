@@ -12,7 +12,9 @@ const middle = frame({ opcode: continuation, payload: '', fin: false })
 const last = frame({ opcode: continuation, payload: 'b' })
 
 const complete: Array<[what: string, bytes: Buffer]> = [
-  ...[0, 1, 125, 126, 65_535, 65_536, 100_000].map(length => [`a message of ${length} bytes`, frame({ opcode: text, payload: 'x'.repeat(length) })] as [string, Buffer]),
+  ...[0, 1, 125, 126, 65_535, 65_536, 100_000].map(
+    length => [`a message of ${length} bytes`, frame({ opcode: text, payload: 'x'.repeat(length) })] as [string, Buffer]
+  ),
   ['a message in fragments', Buffer.concat([first, middle, last])],
   ['a message in fragments with pings between', Buffer.concat([first, PING, middle, PING, last])],
   ['a ping', PING],

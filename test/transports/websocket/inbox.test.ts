@@ -12,7 +12,13 @@ function inbox () {
     pause: () => { state.paused = true },
     resume: () => { state.paused = false }
   })
-  return { state, box, push: (from: number, to: number) => { for (let message = from; message < to; message++) box.push(message) } }
+  return {
+    state,
+    box,
+    push: (from: number, to: number) => {
+      for (let message = from; message < to; message++) box.push(message)
+    }
+  }
 }
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)

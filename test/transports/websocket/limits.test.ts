@@ -22,9 +22,15 @@ async function initializedSocket (port: number): Promise<RawSocket> {
 /** One message in so many frames. */
 function pieces (count: number): Buffer {
   const size = Math.ceil(PING.length / count)
-  return Buffer.concat(Array.from({ length: count }, (_, index) => frame({
-    opcode: index === 0 ? text : continuation, payload: PING.slice(index * size, (index + 1) * size), fin: index === count - 1
-  })))
+  return Buffer.concat(
+    Array.from({ length: count }, (_, index) =>
+      frame({
+        opcode: index === 0 ? text : continuation,
+        payload: PING.slice(index * size, (index + 1) * size),
+        fin: index === count - 1
+      })
+    )
+  )
 }
 
 t.test('a message in as many fragments as allowed is read, one more closes the socket', async t => {
@@ -43,7 +49,11 @@ t.test('a message in as many fragments as allowed is read, one more closes the s
 const DAWDLERS: Array<[what: string, bytes: Buffer, drip: () => Buffer]> = [
   ['never sends the rest', start, () => Buffer.alloc(0)],
   ['sends pings in between', start, () => frame({ opcode: ping, payload: '' })],
-  ['sends a byte now and then', frame({ opcode: text, payload: PING.padEnd(10_000) }).subarray(0, 20), () => Buffer.from(' ')],
+  [
+    'sends a byte now and then',
+    frame({ opcode: text, payload: PING.padEnd(10_000) }).subarray(0, 20),
+    () => Buffer.from(' ')
+  ],
   ['sends empty fragments now and then', start, () => frame({ opcode: continuation, payload: '', fin: false })],
   ['does not even send a whole header', start.subarray(0, 1), () => Buffer.alloc(0)],
   ['does not send a whole ping', frame({ opcode: ping, payload: 'xxxx' }).subarray(0, 8), () => Buffer.alloc(0)]
@@ -108,16 +118,19 @@ for (const [name, opcode] of [['pings', ping], ['pongs', pong]] as const) {
   })
 }
 
-t.test('a flood of pings costs no answer for each: none is written, or refused with an error, once the socket is being closed', async t => {
-  const answered = countPongs(t)
-  const server = await startServer(t, { limits: { maxPings: 50 } })
-  const socket = await initializedSocket(server.port)
-  socket.write(Buffer.concat(new Array<Buffer>(10_000).fill(frame({ opcode: ping, payload: '' }))))
-  t.equal(summarise(await socket.inbox.next()), 'close 1008')
-  await until(() => server.sockets.size === 0, 'the end of the connection')
-  t.equal(answered(), 51)
-  await expectUnharmed(t, server)
-})
+t.test(
+  'a flood of pings costs no answer for each: none is written, or refused with an error, once the socket is being closed',
+  async t => {
+    const answered = countPongs(t)
+    const server = await startServer(t, { limits: { maxPings: 50 } })
+    const socket = await initializedSocket(server.port)
+    socket.write(Buffer.concat(new Array<Buffer>(10_000).fill(frame({ opcode: ping, payload: '' }))))
+    t.equal(summarise(await socket.inbox.next()), 'close 1008')
+    await until(() => server.sockets.size === 0, 'the end of the connection')
+    t.equal(answered(), 51)
+    await expectUnharmed(t, server)
+  }
+)
 
 t.test('a client that does not answer a close frame is disconnected all the same', async t => {
   const server = await startServer(t, { limits: { maxPings: 5 } })

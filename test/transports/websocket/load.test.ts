@@ -18,7 +18,8 @@ async function connected (t: Test, options: Partial<Options> = {}) {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   t.teardown(() => socket.terminate())
   await within(60_000, async signal => await once(socket, 'open', { signal }))
-  const send = (id: number, method: string, params: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, ...modern() } }))
+  const send = (id: number, method: string, params: object) =>
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, ...modern() } }))
   const readAll = () => { for (let id = 1; id <= COUNT; id++) send(id, 'resources/read', { uri: 'it://large' }) }
   return { app, socket, send, readAll }
 }

@@ -62,8 +62,14 @@ t.test('a text frame is a message, in both eras on one socket', async t => {
   const socket = await open(t, url)
   t.match(await ask(socket, initialize), { id: 0, result: { protocolVersion: '2025-11-25' } })
   t.match(await ask(socket, { id: 1, method: 'ping' }), { id: 1, result: {} })
-  const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
-  t.match(await ask(socket, { id: 2, method: 'server/discover', params: { _meta } }), { id: 2, result: { supportedVersions: ['2026-07-28'] } })
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {}
+  }
+  t.match(await ask(socket, { id: 2, method: 'server/discover', params: { _meta } }), {
+    id: 2,
+    result: { supportedVersions: ['2026-07-28'] }
+  })
   t.match(await ask(socket, { id: 3, method: 'ping' }), { id: 3, result: {} })
 })
 
@@ -80,7 +86,13 @@ const CLOSES: Array<[what: string, code: number, act: (socket: WebSocket) => voi
   ['a binary frame', 1003, socket => socket.send(Buffer.from('{}'))],
   ['a message over the limit', 1009, socket => socket.send('x'.repeat(2_000))],
   ['text that is not UTF-8', 1007, socket => socket.send(Buffer.from([0xff, 0xfe]), { binary: false })],
-  ['a message in too many pieces', 1008, socket => { for (let piece = 0; piece < 300; piece++) socket.send('x', { fin: false }) }]
+  [
+    'a message in too many pieces',
+    1008,
+    socket => {
+      for (let piece = 0; piece < 300; piece++) socket.send('x', { fin: false })
+    }
+  ]
 ]
 
 for (const [what, code, act] of CLOSES) {
@@ -102,7 +114,14 @@ t.test('a server that shuts down answers what is in flight, then closes with 100
   const messages: Json[] = []
   socket.on('message', data => messages.push(JSON.parse(String(data)) as Json))
   const [started, closed] = [nextEvent(socket, 'message'), nextEvent(socket, 'close')]
-  socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow', arguments: { steps: 2, delay: 30 }, _meta: { progressToken: 1 } } }))
+  socket.send(
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'slow', arguments: { steps: 2, delay: 30 }, _meta: { progressToken: 1 } }
+    })
+  )
   await started
   await app.close()
   t.equal((await closed)[0], 1001)
@@ -153,7 +172,14 @@ t.test('a client that does not read is cut off, and its calls are aborted', asyn
   await ask(socket, initialize)
   const ended = nextEvent(over, 'over')
   socket.pause()
-  socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'flood', _meta: { progressToken: 1 } } }))
+  socket.send(
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'flood', _meta: { progressToken: 1 } }
+    })
+  )
   await ended
   await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0)
   socket.resume()
@@ -170,7 +196,10 @@ t.test('another version of the protocol is refused with the one that is spoken',
 t.test('a socket whose upgrade was refused does not keep the server from closing', async t => {
   const { app, url } = await serve(t)
   t.match(await upgrade(t, url, ['Sec-WebSocket-Version: 13', 'Origin: https://evil.example']), /^HTTP\/1\.1 403 /)
-  await within(DEADLINE, async signal => await Promise.race([app.close(), once(signal, 'abort').then(() => t.fail('it does'))]))
+  await within(
+    DEADLINE,
+    async signal => await Promise.race([app.close(), once(signal, 'abort').then(() => t.fail('it does'))])
+  )
 })
 
 /** Asks for an upgrade by hand, and keeps the connection open. */
@@ -178,25 +207,62 @@ async function upgrade (t: Test, url: string, headers: string[]): Promise<string
   const { port } = new URL(url)
   const socket = connect(Number(port), '127.0.0.1')
   t.teardown(() => socket.destroy())
-  socket.write(['GET /mcp HTTP/1.1', 'Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', ...headers, '', ''].join('\r\n'))
+  socket.write(
+    [
+      'GET /mcp HTTP/1.1',
+      'Host: localhost',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      ...headers,
+      '',
+      ''
+    ].join('\r\n')
+  )
   return String((await nextEvent(socket, 'data'))[0])
 }
 
 t.test('a message right before the close is handled; one behind a protocol error is not', async t => {
   const { app } = await serve(t)
   const begun: string[] = []
-  app.mcp.tools.add(tool({ name: 'note_down', description: 'Remembers', input: { type: 'object', properties: { what: { type: 'string' } } }, run: ({ what }) => { begun.push(String(what)) } }))
-  const say = (what: string) => frame({ opcode: OPCODE.text, payload: JSON.stringify({ jsonrpc: '2.0', id: what, method: 'tools/call', params: { name: 'note_down', arguments: { what }, _meta: modernMeta() } }) })
+  app.mcp.tools.add(
+    tool({
+      name: 'note_down',
+      description: 'Remembers',
+      input: { type: 'object', properties: { what: { type: 'string' } } },
+      run: ({ what }) => {
+        begun.push(String(what))
+      }
+    })
+  )
+  const say = (what: string) =>
+    frame({
+      opcode: OPCODE.text,
+      payload: JSON.stringify({
+        jsonrpc: '2.0',
+        id: what,
+        method: 'tools/call',
+        params: { name: 'note_down', arguments: { what }, _meta: modernMeta() }
+      })
+    })
   const { port } = app.server.address() as AddressInfo
   for (const [what, ...frames] of [
     ['before a close', say('before a close'), closeFrame(1000)],
     ['before a broken frame', say('before a broken frame'), Buffer.from([0xff, 0xff, 1, 2, 3])],
-    ['before a binary frame', say('before a binary frame'), frame({ opcode: OPCODE.binary, payload: 'x' }), say('behind a binary frame')]
+    [
+      'before a binary frame',
+      say('before a binary frame'),
+      frame({ opcode: OPCODE.binary, payload: 'x' }),
+      say('behind a binary frame')
+    ]
   ] as Array<[string, ...Buffer[]]>) {
     const socket = await openSocket(port)
     t.teardown(async () => await socket.close())
     socket.write(Buffer.concat(frames))
-    await t.resolves(until(() => begun.includes(what)), what)
+    await t.resolves(
+      until(() => begun.includes(what)),
+      what
+    )
   }
   t.notOk(begun.includes('behind a binary frame'))
 })

@@ -25,8 +25,16 @@ for (const size of SIZES) {
   })
 }
 
-for (const [at, text] of ['é'.repeat(63), 'é'.repeat(62), '😀'.repeat(16_384), '😀'.repeat(16_383) + '€', 'ü\n€😀 "'].entries()) {
-  t.test(`text ${at} of more than one byte a character is as long as its bytes`, async t => t.ok(read(textFrames([text])).join() === text))
+for (const [at, text] of [
+  'é'.repeat(63),
+  'é'.repeat(62),
+  '😀'.repeat(16_384),
+  '😀'.repeat(16_383) + '€',
+  'ü\n€😀 "'
+].entries()) {
+  t.test(`text ${at} of more than one byte a character is as long as its bytes`, async t =>
+    t.ok(read(textFrames([text])).join() === text)
+  )
 }
 
 t.test('many texts are as many frames, in their order', async t => {

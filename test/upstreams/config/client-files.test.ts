@@ -26,8 +26,12 @@ const ENV = {
 
 type Expected = Record<string, Partial<ServerEntry>>
 
-const stdio = (command: string, args: string[], env: Record<string, string>, cwd: string) => ({ address: { kind: 'stdio', command, args, env, cwd } as const })
-const remote = (kind: 'any' | 'http' | 'sse' | 'websocket', url: string, headers: Record<string, string> = {}) => ({ address: { kind, url, headers } as const })
+const stdio = (command: string, args: string[], env: Record<string, string>, cwd: string) => ({
+  address: { kind: 'stdio', command, args, env, cwd } as const
+})
+const remote = (kind: 'any' | 'http' | 'sse' | 'websocket', url: string, headers: Record<string, string> = {}) => ({
+  address: { kind, url, headers } as const
+})
 
 const clients: Record<string, { file: string, servers: Expected, warnings?: RegExp[] }> = {
   'Claude Desktop': {
@@ -128,7 +132,8 @@ const clients: Record<string, { file: string, servers: Expected, warnings?: RegE
   }
 }
 
-const read = async (file: string, env: Record<string, string> = ENV) => await readEntries(flatten(resolveOptions({ mcpConfig: [FILES + file] })), { env, home: '/home/ada', cwd: '/' })
+const read = async (file: string, env: Record<string, string> = ENV) =>
+  await readEntries(flatten(resolveOptions({ mcpConfig: [FILES + file] })), { env, home: '/home/ada', cwd: '/' })
 
 for (const [client, { file, servers, warnings = [] }] of Object.entries(clients)) {
   t.test(`the file of ${client} is read as it is`, async t => {
@@ -136,7 +141,9 @@ for (const [client, { file, servers, warnings = [] }] of Object.entries(clients)
     t.strictSame(entries.map(({ alias }) => alias), Object.keys(servers))
     for (const entry of entries) {
       t.equal(entry.source, FILES + file)
-      for (const [field, value] of Object.entries(servers[entry.alias] ?? {})) t.strictSame(entry[field as keyof ServerEntry], value, `${entry.alias}: ${field}`)
+      for (const [field, value] of Object.entries(servers[entry.alias] ?? {})) {
+        t.strictSame(entry[field as keyof ServerEntry], value, `${entry.alias}: ${field}`)
+      }
     }
     t.equal(rest.warnings.length, warnings.length, rest.warnings.join('\n'))
     for (const [index, pattern] of warnings.entries()) t.match(rest.warnings[index], pattern)
@@ -145,17 +152,61 @@ for (const [client, { file, servers, warnings = [] }] of Object.entries(clients)
 }
 
 const unset: Array<[file: string, line: number, sentence: string]> = [
-  ['claude-code/.mcp.json', 6, 'server "github": headers.Authorization needs the environment variable GITHUB_TOKEN, which is not set'],
-  ['cursor/.cursor/mcp.json', 7, 'server "local": env.API_KEY needs the environment variable API_KEY, which is not set'],
-  ['vscode/.vscode/mcp.json', 12, 'server "Perplexity": env.PERPLEXITY_API_KEY needs the environment variable PATCHBAY_INPUT_PERPLEXITY_KEY (the client asks its user for "perplexity-key"), which is not set'],
-  ['codex/.codex/config.toml', 17, 'server "figma remote": bearer_token_env_var needs the environment variable FIGMA_TOKEN, which is not set'],
-  ['codex/.codex/config.toml', 19, 'server "figma remote": env_http_headers.X-Figma-Team needs the environment variable FIGMA_TEAM, which is not set'],
-  ['gemini/.gemini/settings.json', 8, 'server "pythonTools": env.DATABASE_URL needs the environment variable DB_URL, which is not set'],
-  ['windsurf/mcp_config.json', 5, 'server "remote-http-mcp": headers.API_KEY needs the environment variable AUTH_TOKEN, which is not set'],
-  ['cline/cline_mcp_settings.json', 6, 'server "weather": env.OPENWEATHER_API_KEY needs the environment variable OPENWEATHER_API_KEY, which is not set'],
-  ['kiro/.kiro/settings/mcp.json', 6, 'server "aws.docs": env.AWS_PROFILE needs the environment variable AWS_PROFILE, which is not set'],
-  ['continue/.continue/mcpServers/team.yaml', 13, 'server "SQLite": env.MODE needs the environment variable SQLITE_MODE, which is not set'],
-  ['continue/.continue/mcpServers/team.yaml', 18, 'server "Search": apiKey needs the environment variable SEARCH_KEY, which is not set']
+  [
+    'claude-code/.mcp.json',
+    6,
+    'server "github": headers.Authorization needs the environment variable GITHUB_TOKEN, which is not set'
+  ],
+  [
+    'cursor/.cursor/mcp.json',
+    7,
+    'server "local": env.API_KEY needs the environment variable API_KEY, which is not set'
+  ],
+  [
+    'vscode/.vscode/mcp.json',
+    12,
+    'server "Perplexity": env.PERPLEXITY_API_KEY needs the environment variable PATCHBAY_INPUT_PERPLEXITY_KEY (the client asks its user for "perplexity-key"), which is not set'
+  ],
+  [
+    'codex/.codex/config.toml',
+    17,
+    'server "figma remote": bearer_token_env_var needs the environment variable FIGMA_TOKEN, which is not set'
+  ],
+  [
+    'codex/.codex/config.toml',
+    19,
+    'server "figma remote": env_http_headers.X-Figma-Team needs the environment variable FIGMA_TEAM, which is not set'
+  ],
+  [
+    'gemini/.gemini/settings.json',
+    8,
+    'server "pythonTools": env.DATABASE_URL needs the environment variable DB_URL, which is not set'
+  ],
+  [
+    'windsurf/mcp_config.json',
+    5,
+    'server "remote-http-mcp": headers.API_KEY needs the environment variable AUTH_TOKEN, which is not set'
+  ],
+  [
+    'cline/cline_mcp_settings.json',
+    6,
+    'server "weather": env.OPENWEATHER_API_KEY needs the environment variable OPENWEATHER_API_KEY, which is not set'
+  ],
+  [
+    'kiro/.kiro/settings/mcp.json',
+    6,
+    'server "aws.docs": env.AWS_PROFILE needs the environment variable AWS_PROFILE, which is not set'
+  ],
+  [
+    'continue/.continue/mcpServers/team.yaml',
+    13,
+    'server "SQLite": env.MODE needs the environment variable SQLITE_MODE, which is not set'
+  ],
+  [
+    'continue/.continue/mcpServers/team.yaml',
+    18,
+    'server "Search": apiKey needs the environment variable SEARCH_KEY, which is not set'
+  ]
 ]
 
 for (const [file, line, sentence] of unset) {
@@ -166,14 +217,36 @@ for (const [file, line, sentence] of unset) {
   })
 }
 
-t.test('all files at once: the same server in two files is served once, two different ones with one name are a mistake of the second', async t => {
-  const files = ['claude-code/.claude.json', 'claude-desktop/claude_desktop_config.json', 'windsurf/mcp_config.json']
-  const options = flatten(resolveOptions({ mcpConfig: files.map(file => FILES + file), mcpServers: { memory: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] } } }))
-  const { entries } = await readEntries(options, { env: ENV, home: '/home/ada', cwd: '/' })
-  t.strictSame(entries.map(({ alias }) => alias), ['memory', 'postgres', 'filesystem', 'brave-search', 'remote-http-mcp'])
-  const clash = flatten(resolveOptions({ mcpConfig: [`${FILES}gemini/.gemini/settings.json`, `${FILES}claude-code/.mcp.json`] }))
-  t.match(await readEntries(clash, { env: ENV, home: '/home/ada', cwd: '/' }), {
-    entries: { 0: { source: `${FILES}gemini/.gemini/settings.json` } },
-    leftOut: [{ alias: 'events', mistakes: [{ text: `${FILES}claude-code/.mcp.json, line 8: server "events" has the same name in URLs and tools, "events", as "events" (${FILES}gemini/.gemini/settings.json); rename or remove one of them` }] }]
-  })
-})
+t.test(
+  'all files at once: the same server in two files is served once, two different ones with one name are a mistake of the second',
+  async t => {
+    const files = ['claude-code/.claude.json', 'claude-desktop/claude_desktop_config.json', 'windsurf/mcp_config.json']
+    const options = flatten(
+      resolveOptions({
+        mcpConfig: files.map(file => FILES + file),
+        mcpServers: { memory: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] } }
+      })
+    )
+    const { entries } = await readEntries(options, { env: ENV, home: '/home/ada', cwd: '/' })
+    t.strictSame(
+      entries.map(({ alias }) => alias),
+      ['memory', 'postgres', 'filesystem', 'brave-search', 'remote-http-mcp']
+    )
+    const clash = flatten(
+      resolveOptions({ mcpConfig: [`${FILES}gemini/.gemini/settings.json`, `${FILES}claude-code/.mcp.json`] })
+    )
+    t.match(await readEntries(clash, { env: ENV, home: '/home/ada', cwd: '/' }), {
+      entries: { 0: { source: `${FILES}gemini/.gemini/settings.json` } },
+      leftOut: [
+        {
+          alias: 'events',
+          mistakes: [
+            {
+              text: `${FILES}claude-code/.mcp.json, line 8: server "events" has the same name in URLs and tools, "events", as "events" (${FILES}gemini/.gemini/settings.json); rename or remove one of them`
+            }
+          ]
+        }
+      ]
+    })
+  }
+)

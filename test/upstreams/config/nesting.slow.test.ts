@@ -8,18 +8,29 @@ import { COMMAND } from '../../support/command.js'
 import { FIXTURE, folder, initialize, launch } from '../../support/process.js'
 import { until } from '../../support/wait.js'
 
-const program = (args: string[], env: Record<string, string> = {}) => ({ kind: 'stdio', command: 'patchbay', args, env, cwd: '/work' }) as const
+const program = (args: string[], env: Record<string, string> = {}) =>
+  ({ kind: 'stdio', command: 'patchbay', args, env, cwd: '/work' }) as const
 
 t.test('an entry that has started the gateway is left out, with a warning, and others are not', async t => {
   const around = { home: '/home/ada', cwd: '/work' }
-  const options = flatten(resolveOptions({ mcpServers: { inner: { command: 'patchbay', args: ['--stdio'], env: { TOKEN: 's3cret' } }, other: { command: 'patchbay' }, url: { url: 'http://127.0.0.1:1/mcp' } } }))
+  const options = flatten(
+    resolveOptions({
+      mcpServers: {
+        inner: { command: 'patchbay', args: ['--stdio'], env: { TOKEN: 's3cret' } },
+        other: { command: 'patchbay' },
+        url: { url: 'http://127.0.0.1:1/mcp' }
+      }
+    })
+  )
   const outer = await readEntries(options, { ...around, env: {} })
   t.strictSame([outer.entries.map(({ alias }) => alias), outer.warnings], [['inner', 'other', 'url'], []])
   const address = outer.entries[0]?.address
   if (address?.kind !== 'stdio') throw new Error('no program')
   const inner = await readEntries(options, { ...around, env: { [VIA]: viaFor(address, {}) } })
   t.strictSame(inner.entries.map(({ alias }) => alias), ['other', 'url'])
-  t.strictSame(inner.warnings, [`option mcpServers.inner would start what has started this gateway (variable ${VIA}); it is left out`])
+  t.strictSame(inner.warnings, [
+    `option mcpServers.inner would start what has started this gateway (variable ${VIA}); it is left out`
+  ])
 })
 
 t.test('gateways inside of each other start programs to a depth of eight', t => {
@@ -42,7 +53,10 @@ t.test('the variable has digests alone, which variables of an entry change, and 
   t.end()
 })
 
-/** Each start of a gateway by another appends the variable to a file, and more than this many end at once: the test starts no more processes, whatever the gateways do. */
+/**
+ * Each start of a gateway by another appends the variable to a file, and more than this many end at once: the test
+ * starts no more processes, whatever the gateways do.
+ */
 const MOST = 12
 
 /** An entry that starts the gateway of another file, in a way that does not show which. */
@@ -51,9 +65,19 @@ function starting (file: string, counter: string): object {
   return { command: 'sh', args: ['-c', script, counter, file, process.execPath, COMMAND, FIXTURE] }
 }
 
-/** The echo tools of a gateway with this file, over stdio, and how deep gateways were started behind it. A slow one may be started twice. */
-async function nested (t: Test, file: string, counter: string, last: string): Promise<{ tools: string[], depths: number[] }> {
-  const outer = launch(t, ['--stdio', '--ephemeral', '--plugin', FIXTURE, '--mcp-config', file], { env: { PATCHBAY_UPSTREAM_LIST_WAIT: '100' } })
+/**
+ * The echo tools of a gateway with this file, over stdio, and how deep gateways were started behind it. A slow one may
+ * be started twice.
+ */
+async function nested (
+  t: Test,
+  file: string,
+  counter: string,
+  last: string
+): Promise<{ tools: string[], depths: number[] }> {
+  const outer = launch(t, ['--stdio', '--ephemeral', '--plugin', FIXTURE, '--mcp-config', file], {
+    env: { PATCHBAY_UPSTREAM_LIST_WAIT: '100' }
+  })
   outer.send(initialize)
   await outer.next()
   outer.send({ method: 'notifications/initialized' })
@@ -63,10 +87,15 @@ async function nested (t: Test, file: string, counter: string, last: string): Pr
     outer.send({ id: ++id, method: 'tools/list' })
     let message = await outer.next()
     while (message['id'] !== id) message = await outer.next()
-    tools = (message['result'] as { tools: Array<{ name: string }> }).tools.map(({ name }) => name).filter(name => name.endsWith('echo'))
+    tools = (message['result'] as { tools: Array<{ name: string }> }).tools
+      .map(({ name }) => name)
+      .filter(name => name.endsWith('echo'))
     return tools.includes(last)
   }, last)
-  return { tools: tools.sort(), depths: [...new Set((await readFile(counter, 'utf8')).trim().split('\n'))].map(via => via.split(',').length).sort() }
+  return {
+    tools: tools.sort(),
+    depths: [...new Set((await readFile(counter, 'utf8')).trim().split('\n'))].map(via => via.split(',').length).sort()
+  }
 }
 
 t.test('a gateway that starts itself does so once', async t => {

@@ -8,7 +8,12 @@ import { until } from '../../support/wait.js'
 const PROGRAM = fileURLToPath(new URL('../programs/server.js', import.meta.url))
 const SECRET = 'hunter2-hunter2'
 
-interface Reply { id?: unknown, method?: string, result?: { content?: Array<{ text: string }>, tools?: Array<{ name: string }> }, error?: { message: string } }
+interface Reply {
+  id?: unknown
+  method?: string
+  result?: { content?: Array<{ text: string }>, tools?: Array<{ name: string }> }
+  error?: { message: string }
+}
 
 /** A stdio client of a real gateway, whose upstreams a file names. */
 class Session {
@@ -47,7 +52,11 @@ class Session {
 
   /** Waits until a tool is listed, or is not. */
   async listed (name: string, wanted = true): Promise<void> {
-    await until(async () => (await this.request({ method: 'tools/list' })).result?.tools?.some(tool => tool.name === name) === wanted, `${name} in tools/list`)
+    await until(
+      async () =>
+        (await this.request({ method: 'tools/list' })).result?.tools?.some(tool => tool.name === name) === wanted,
+      `${name} in tools/list`
+    )
   }
 
   async call (name: string): Promise<string> {
@@ -67,30 +76,41 @@ async function start (t: Test, servers: object): Promise<Session> {
   return session
 }
 
-const server = (version: string) => ({ command: process.execPath, args: [PROGRAM], env: { VERSION: version, TOKEN: SECRET } })
-
-t.test('a reload leaves the process of an unchanged server alone, replaces that of a changed one, and announces what is gone', async t => {
-  const session = await start(t, { same: server('1'), changed: server('1'), gone: server('1') })
-  for (const name of ['same__pid', 'changed__pid', 'gone__pid']) await session.listed(name)
-  const before = [await session.call('same__pid'), await session.call('changed__pid'), await session.call('gone__pid')]
-  t.equal(new Set(before).size, 3)
-
-  session.notifications.length = 0
-  await session.change({ changed: server('2'), same: server('1'), added: server('1') })
-  await session.listed('added__pid')
-  await session.listed('gone__pid', false)
-  await session.listed('changed__pid')
-  t.ok(session.notifications.includes('notifications/tools/list_changed'))
-  t.equal(await session.call('same__pid'), before[0], 'the same process, though it is at another place in the file')
-  t.not(await session.call('changed__pid'), before[1])
-  t.match(await session.call('gone__pid'), /Unknown tool/)
-  for (const pid of before.slice(1)) await until(() => !isAlive(Number(pid)), `the end of ${pid}`)
-
-  t.notMatch(session.launched.stderr + session.launched.stdout, SECRET, 'the values of env are nowhere')
-  session.launched.end()
-  const { code } = await session.launched.exit()
-  t.equal(code, 0)
+const server = (version: string) => ({
+  command: process.execPath,
+  args: [PROGRAM],
+  env: { VERSION: version, TOKEN: SECRET }
 })
+
+t.test(
+  'a reload leaves the process of an unchanged server alone, replaces that of a changed one, and announces what is gone',
+  async t => {
+    const session = await start(t, { same: server('1'), changed: server('1'), gone: server('1') })
+    for (const name of ['same__pid', 'changed__pid', 'gone__pid']) await session.listed(name)
+    const before = [
+      await session.call('same__pid'),
+      await session.call('changed__pid'),
+      await session.call('gone__pid')
+    ]
+    t.equal(new Set(before).size, 3)
+
+    session.notifications.length = 0
+    await session.change({ changed: server('2'), same: server('1'), added: server('1') })
+    await session.listed('added__pid')
+    await session.listed('gone__pid', false)
+    await session.listed('changed__pid')
+    t.ok(session.notifications.includes('notifications/tools/list_changed'))
+    t.equal(await session.call('same__pid'), before[0], 'the same process, though it is at another place in the file')
+    t.not(await session.call('changed__pid'), before[1])
+    t.match(await session.call('gone__pid'), /Unknown tool/)
+    for (const pid of before.slice(1)) await until(() => !isAlive(Number(pid)), `the end of ${pid}`)
+
+    t.notMatch(session.launched.stderr + session.launched.stdout, SECRET, 'the values of env are nowhere')
+    session.launched.end()
+    const { code } = await session.launched.exit()
+    t.equal(code, 0)
+  }
+)
 
 function isAlive (pid: number): boolean {
   try {

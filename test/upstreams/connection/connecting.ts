@@ -20,10 +20,28 @@ export interface Connecting {
 
 /** Connects to a fake server, as the process that has this memory of eras. */
 export async function connectTo (t: Test, upstream: FakeUpstream, given: Connecting = {}): Promise<OpenConnection> {
-  const { entry = createEntry(), values = memoryStore().values, eras = new EraMemory(values, entry), probeWait = 20, maxQuestions = 8 } = given
+  const {
+    entry = createEntry(),
+    values = memoryStore().values,
+    eras = new EraMemory(values, entry),
+    probeWait = 20,
+    maxQuestions = 8
+  } = given
   const log = given.log ?? { debug: () => {}, warn: () => {} }
   const clientInfo = { name: 'gateway', version: '9' }
-  const connecting = connect({ entry, dial: upstream.dial, clientInfo, eras, probeWait, maxQuestions, log, onReopen: given.onReopen ?? (() => {}) }, new AbortController().signal)
+  const connecting = connect(
+    {
+      entry,
+      dial: upstream.dial,
+      clientInfo,
+      eras,
+      probeWait,
+      maxQuestions,
+      log,
+      onReopen: given.onReopen ?? (() => {})
+    },
+    new AbortController().signal
+  )
   // The timers of the gateway keep no process alive.
   const connection = await inTime(connecting, 'the connection')
   t.teardown(async () => await connection.close())

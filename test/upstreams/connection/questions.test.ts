@@ -13,7 +13,12 @@ const ANSWER = { action: 'accept', content: {} }
 interface Busy { upstream: FakeUpstream, connection: OpenConnection, ids: Id[] }
 
 /** An upstream that answers none of these calls. */
-async function busy (t: Test, calls: FakeCall[], transport: 'stdio' | 'http' = 'stdio', given: Connecting = {}): Promise<Busy> {
+async function busy (
+  t: Test,
+  calls: FakeCall[],
+  transport: 'stdio' | 'http' = 'stdio',
+  given: Connecting = {}
+): Promise<Busy> {
   const upstream = new FakeUpstream({ 'tools/call': () => {}, 'tools/list': () => {} }, transport)
   const connection = await connectTo(t, upstream, given)
   for (const call of calls) connection.request({ method: 'tools/call', params: {}, call }).catch(() => {})
@@ -51,7 +56,10 @@ t.test('a question goes to a call whose client waits for it, never to one that i
   t.strictSame(calls.map(call => call.asked.length), [0, 1, 0])
   waiting.isWaiting = false
   link.send({ id: 'r', ...question })
-  t.match(await link.answers.next(), { id: 'r', error: { code: -32603, message: /a client that has not come back.*"isolate"/ } })
+  t.match(await link.answers.next(), {
+    id: 'r',
+    error: { code: -32603, message: /a client that has not come back.*"isolate"/ }
+  })
   t.strictSame(calls.map(call => call.asked.length), [0, 1, 0])
 })
 
@@ -83,16 +91,27 @@ t.test('a question during one parked call alone belongs to that call', async t =
 
 for (const [who, calls] of Object.entries({
   'two principals': () => [new FakeCall('ada'), new FakeCall('bob')],
-  'two principals with one client object': () => { const client = {}; return [new FakeCall('ada', client), new FakeCall('bob', client)] },
+  'two principals with one client object': () => {
+    const client = {}
+    return [new FakeCall('ada', client), new FakeCall('bob', client)]
+  },
   'two anonymous clients': () => [new FakeCall(), new FakeCall()],
   'two clients of one principal': () => [new FakeCall('ada'), new FakeCall('ada')]
 })) {
   t.test(`a question during calls of ${who} is refused, and none of them hears of it`, async t => {
     const asked = calls()
-    const { upstream: { link } } = await busy(t, asked)
+    const {
+      upstream: { link }
+    } = await busy(t, asked)
     link.send({ id: 'q', ...question })
-    t.match(await link.answers.next(), { id: 'q', error: { code: -32603, message: /calls of several clients are in flight/ } })
-    t.strictSame(asked.map(call => call.asked.length), [0, 0])
+    t.match(await link.answers.next(), {
+      id: 'q',
+      error: { code: -32603, message: /calls of several clients are in flight/ }
+    })
+    t.strictSame(
+      asked.map(call => call.asked.length),
+      [0, 0]
+    )
   })
 }
 
@@ -107,7 +126,11 @@ t.test('a question after the cancellation of a call is not put to the client of 
   end.abort()
   await t.rejects(request)
   link.send({ id: 'q', ...question })
-  t.match(await link.answers.next(), { id: 'q', error: { code: -32603, message: /several clients/ } }, 'the server may still work on the cancelled call')
+  t.match(
+    await link.answers.next(),
+    { id: 'q', error: { code: -32603, message: /several clients/ } },
+    'the server may still work on the cancelled call'
+  )
   t.strictSame([cancelled.asked.length, running.asked.length], [0, 0])
   link.send({ method: 'notifications/message', params: { level: 'error', data: 'of whom?' } })
   link.send({ id: id ?? '', result: {} })
@@ -120,7 +143,12 @@ t.test('a question after the cancellation of a call is put to the same client du
   const client = {}
   const { upstream: { link }, connection } = await busy(t, [new FakeCall('ada', client)])
   const end = new AbortController()
-  const request = connection.request({ method: 'tools/call', params: {}, call: new FakeCall('ada', client), signal: end.signal })
+  const request = connection.request({
+    method: 'tools/call',
+    params: {},
+    call: new FakeCall('ada', client),
+    signal: end.signal
+  })
   await until(() => link.received.filter(({ method }) => method === 'tools/call').length === 2)
   end.abort()
   await t.rejects(request)
@@ -132,10 +160,19 @@ t.test('many cancelled calls leave little behind, and their questions reach no o
   const requests = new OutgoingRequests<CallOptions>()
   const calls = new CallsInFlight(requests)
   for (let id = 0; id < 5_000; id++) calls.abandon(id, new FakeCall())
-  void requests.send('tools/call', {}, { streams: true, respond: () => {}, emit: () => {}, end: () => {} }, { call: new FakeCall('bob') })
+  void requests.send(
+    'tools/call',
+    {},
+    { streams: true, respond: () => {}, emit: () => {}, end: () => {} },
+    { call: new FakeCall('bob') }
+  )
   t.equal(calls.findAsked(question.method, question.params, undefined), 'ambiguous')
   for (let id = 0; id < 1_000; id++) calls.answeredLate(id)
-  t.equal(calls.findAsked(question.method, question.params, undefined), 'ambiguous', 'those beyond the limit count as well')
+  t.equal(
+    calls.findAsked(question.method, question.params, undefined),
+    'ambiguous',
+    'those beyond the limit count as well'
+  )
 })
 
 t.test('over HTTP a question belongs to the call on whose stream it comes, whoever else is calling', async t => {
@@ -178,7 +215,9 @@ t.test('an answered call is not asked any more', async t => {
 
 t.test('the gateway answers ping and, where roots are configured, roots/list; other requests do not exist', async t => {
   const call = new FakeCall()
-  const { upstream: { link } } = await busy(t, [call], 'stdio', { entry: createEntry({ roots: ['file:///a', 'file:///b'] }) })
+  const {
+    upstream: { link }
+  } = await busy(t, [call], 'stdio', { entry: createEntry({ roots: ['file:///a', 'file:///b'] }) })
   link.send({ id: 1, method: 'ping' })
   t.match(await link.answers.next(), { id: 1, result: {} })
   link.send({ id: 2, method: 'roots/list' })
@@ -195,20 +234,32 @@ t.test('the gateway answers ping and, where roots are configured, roots/list; ot
   t.equal(call.asked.length, 0)
 })
 
-t.test('what the client answers with an error reaches the upstream as that error, and nothing of other failures does', async t => {
-  const call = new FakeCall()
-  const { upstream: { link } } = await busy(t, [call])
-  call.answer = () => { throw Object.assign(new Error('not now'), { name: 'McpError', code: -1 }) }
-  link.send({ id: 1, ...question })
-  t.match((await link.answers.next()).error, { code: -1, message: 'not now' })
-  call.answer = () => { throw new Error('a secret') }
-  link.send({ id: 2, ...question })
-  t.notMatch((await link.answers.next()).error, { message: /secret/ })
-})
+t.test(
+  'what the client answers with an error reaches the upstream as that error, and nothing of other failures does',
+  async t => {
+    const call = new FakeCall()
+    const {
+      upstream: { link }
+    } = await busy(t, [call])
+    call.answer = () => {
+      throw Object.assign(new Error('not now'), { name: 'McpError', code: -1 })
+    }
+    link.send({ id: 1, ...question })
+    t.match((await link.answers.next()).error, { code: -1, message: 'not now' })
+    call.answer = () => {
+      throw new Error('a secret')
+    }
+    link.send({ id: 2, ...question })
+    t.notMatch((await link.answers.next()).error, { message: /secret/ })
+  }
+)
 
 t.test('a question that the upstream takes back is aborted, and so are all when it ends', async t => {
   const call = new FakeCall()
-  call.answer = async () => await new Promise((_resolve, reject) => { call.asked.at(-1)?.signal.addEventListener('abort', reject) })
+  call.answer = async () =>
+    await new Promise((_resolve, reject) => {
+      call.asked.at(-1)?.signal.addEventListener('abort', reject)
+    })
   const { upstream: { link } } = await busy(t, [call])
   link.send({ id: 'a', ...question })
   link.send({ id: 'b', ...question })
@@ -268,11 +319,19 @@ t.test('over HTTP progress counts on the stream of its own call only', async t =
   const calls = [new FakeCall('ada'), new FakeCall('bob')]
   const upstream = new FakeUpstream({ 'tools/call': () => {} }, 'http')
   const connection = await connectTo(t, upstream)
-  for (const call of calls) connection.request({ method: 'tools/call', params: {}, call, wantsProgress: true }).catch(() => {})
+  for (const call of calls) {
+    connection.request({ method: 'tools/call', params: {}, call, wantsProgress: true }).catch(() => {})
+  }
   const sent = () => upstream.link.received.filter(({ method }) => method === 'tools/call')
   await until(() => sent().length === 2)
-  const [first, second] = sent().map(({ id = '', params }) => ({ id, progressToken: (params['_meta'] as Record<string, unknown>)['progressToken'] }))
-  const progress = (progressToken: unknown) => ({ method: 'notifications/progress', params: { progressToken, progress: 1 } })
+  const [first, second] = sent().map(({ id = '', params }) => ({
+    id,
+    progressToken: (params['_meta'] as Record<string, unknown>)['progressToken']
+  }))
+  const progress = (progressToken: unknown) => ({
+    method: 'notifications/progress',
+    params: { progressToken, progress: 1 }
+  })
   upstream.link.send(progress(second?.progressToken), first?.id)
   upstream.link.send(progress(first?.progressToken), first?.id)
   t.strictSame(calls.map(({ progressed }) => progressed.length), [1, 0])

@@ -18,7 +18,10 @@ const collect = runInNewContext('gc') as () => void
 export interface Scene {
   readonly app: FastifyInstance
   readonly client: Client
-  /** Ends the watch: says how much of the processor was used at most while one of the others waited, and how much memory was in use. */
+  /**
+   * Ends the watch: says how much of the processor was used at most while one of the others waited, and how much memory
+   * was in use.
+   */
   readonly check: () => Promise<void>
 }
 
@@ -34,7 +37,9 @@ export async function withBystanders (t: Test, bad: object, options: Partial<Opt
     client,
     check: async () => {
       const { busiest, calls, grown } = await watch.end()
-      t.comment(`${calls} calls of others, at most ${Math.round(busiest)} ms of the processor during one, memory +${Math.round(grown / MiB)} MiB`)
+      t.comment(
+        `${calls} calls of others, at most ${Math.round(busiest)} ms of the processor during one, memory +${Math.round(grown / MiB)} MiB`
+      )
       t.ok(calls > 0 && busiest < 5_000, `a call of others waited for ${Math.round(busiest)} ms of work`)
       t.ok(grown < MOST, `memory grew by ${Math.round(grown / MiB)} MiB`)
       t.strictSame(server.log.faults, [], 'the healthy server saw nothing odd')
@@ -68,7 +73,9 @@ class Watch {
   async #run (): Promise<void> {
     while (!this.#ended || this.#calls < 4) {
       for (const name of ['echo', 'good__echo']) {
-        const busy = await cpuTimeOf(async () => await this.#client.request('tools/call', { name, arguments: { text: 'still here' } }))
+        const busy = await cpuTimeOf(
+          async () => await this.#client.request('tools/call', { name, arguments: { text: 'still here' } })
+        )
         this.#busiest = Math.max(this.#busiest, busy)
         this.#most = Math.max(this.#most, kept(this.#begin))
         this.#calls++

@@ -27,7 +27,15 @@ async function answer (id: unknown, method: string, params: Json): Promise<void>
 }
 
 async function resultOf (method: string, params: Json, id: unknown): Promise<Json | undefined> {
-  if (method === 'initialize') return { result: { protocolVersion: params.protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo: { name: 'hostile', version: '1' } } }
+  if (method === 'initialize') {
+    return {
+      result: {
+        protocolVersion: params.protocolVersion,
+        capabilities: { tools: { listChanged: true } },
+        serverInfo: { name: 'hostile', version: '1' }
+      }
+    }
+  }
   if (method === 'tools/list') return { result: attack.list?.(params.cursor) ?? { tools: TOOLS } }
   if (method !== 'tools/call') return { error: { code: -32601, message: 'Method not found' } }
   if (params.name === 'attack') return await attack.call?.(server, id, (params._meta ?? {}) as Json)

@@ -57,7 +57,12 @@ export class FakeConnection implements Connection {
     this.#script = script
     this.revision = script.revision ?? (script.modern === true ? modern : newestStateful)
     this.transport = script.transport ?? 'stdio'
-    const capabilities = script.capabilities ?? { tools: { listChanged: true }, prompts: {}, resources: { subscribe: true }, completions: {} }
+    const capabilities = script.capabilities ?? {
+      tools: { listChanged: true },
+      prompts: {},
+      resources: { subscribe: true },
+      completions: {}
+    }
     this.server = { capabilities, instructions: script.instructions, hops: script.hops }
   }
 
@@ -67,7 +72,12 @@ export class FakeConnection implements Connection {
     const answer = this.#script.answers?.[method]
     if (answer !== undefined) return await answer(params, request)
     const { tools = [], prompts = [], resources = [], templates = [] } = this.#script
-    const lists: Record<string, Json> = { 'tools/list': { tools }, 'prompts/list': { prompts }, 'resources/list': { resources }, 'resources/templates/list': { resourceTemplates: templates } }
+    const lists: Record<string, Json> = {
+      'tools/list': { tools },
+      'prompts/list': { prompts },
+      'resources/list': { resources },
+      'resources/templates/list': { resourceTemplates: templates }
+    }
     if (lists[method] !== undefined) return lists[method]
     if (method === 'tools/call') return { content: [{ type: 'text', text: String(params.name) }] }
     if (method === 'resources/read') return { contents: [{ uri: params.uri, text: 'read' }] }
@@ -102,7 +112,14 @@ export class FakeUpstream implements Upstream {
   readonly entry: ServerEntry
   readonly script: Script
   connection: FakeConnection
-  readonly parked = new ParkedCalls({ parkedCallLifetime: 1_000, maxParkedCalls: 1, maxParkedCallsPerUpstream: 1, maxParkedCallsPerCaller: 1, maxParkedBytes: 1_000_000 })
+  readonly parked = new ParkedCalls({
+    parkedCallLifetime: 1_000,
+    maxParkedCalls: 1,
+    maxParkedCallsPerUpstream: 1,
+    maxParkedCallsPerCaller: 1,
+    maxParkedBytes: 1_000_000
+  })
+
   readonly maxRounds = 10
   starts = 0
   readonly #ready = new Listeners<[connection: Connection]>()
@@ -140,7 +157,13 @@ export class FakeUpstream implements Upstream {
   }
 
   get status (): Upstream['status'] {
-    return { state: 'ready', transport: 'stdio', revision: this.connection.revision.version, restarts: 0, lastError: undefined }
+    return {
+      state: 'ready',
+      transport: 'stdio',
+      revision: this.connection.revision.version,
+      restarts: 0,
+      lastError: undefined
+    }
   }
 
   readonly since = 0

@@ -5,7 +5,8 @@ const FILES = prefixesOf({ alias: 'files', prefix: undefined })
 const S = prefixesOf({ alias: 's', prefix: undefined })
 const LONG = prefixesOf({ alias: 'launchdarkly-production-e-1ec985', prefix: undefined })
 
-const nameOf = (name: string, others: string[] = [], prefix = 'files__'): string | undefined => publicNames({ whole: prefix, short: prefix }, [name, ...others]).get(name)?.name
+const nameOf = (name: string, others: string[] = [], prefix = 'files__'): string | undefined =>
+  publicNames({ whole: prefix, short: prefix }, [name, ...others]).get(name)?.name
 
 t.test('a name has the prefix, and only characters that every client takes', async t => {
   t.equal(nameOf('read'), 'files__read')
@@ -36,7 +37,8 @@ t.test('the whole name is another spelling of a changed one, unless two have it'
 
 t.test('names that are the same after cleaning get a hash, whatever their order', async t => {
   const all = ['a.b', 'a b', 'a_b', 'a/b']
-  const chosen = (order: string[]): Array<[string, string]> => [...publicNames(S, order)].map(([name, { name: own }]): [string, string] => [name, own]).sort()
+  const chosen = (order: string[]): Array<[string, string]> =>
+    [...publicNames(S, order)].map(([name, { name: own }]): [string, string] => [name, own]).sort()
   const expected = chosen(all)
   for (const order of permutations(all)) t.strictSame(chosen(order), expected)
   t.equal(new Set(expected.map(([, name]) => name)).size, 4)
@@ -45,19 +47,48 @@ t.test('names that are the same after cleaning get a hash, whatever their order'
 })
 
 t.test('a long alias is shortened where the name would be too long, so that tools can be told apart', async t => {
-  const own = ['get-flags', 'create-ai-config', 'create-ai-config-variation', 'create-approval-request-for-flag', 'create-approval-request-for-segment', 'list.audit.log.entries', 'list audit log entries']
+  const own = [
+    'get-flags',
+    'create-ai-config',
+    'create-ai-config-variation',
+    'create-approval-request-for-flag',
+    'create-approval-request-for-segment',
+    'list.audit.log.entries',
+    'list audit log entries'
+  ]
   const names = publicNames(LONG, own)
   t.equal(names.get('get-flags')?.name, 'launchdarkly-production-e-1ec985__get-flags', 'a name that fits is as it was')
-  t.match(names.get('create-ai-config'), { name: /^launchdark-[0-9a-f]{6}__create-ai-config$/, spellings: ['launchdarkly-production-e-1ec985__create-ai-config', /^launchdarkly-production-e-1ec985__create-a_[0-9a-z]{6}$/] })
+  t.match(names.get('create-ai-config'), {
+    name: /^launchdark-[0-9a-f]{6}__create-ai-config$/,
+    spellings: [
+      'launchdarkly-production-e-1ec985__create-ai-config',
+      /^launchdarkly-production-e-1ec985__create-a_[0-9a-z]{6}$/
+    ]
+  })
   t.match(names.get('create-ai-config-variation')?.name, /^launchdark-[0-9a-f]{6}__create-ai-config-variation$/)
-  t.match(names.get('create-approval-request-for-flag')?.name, /^launchdark-[0-9a-f]{6}__create-approval-request_[0-9a-z]{6}$/)
+  t.match(
+    names.get('create-approval-request-for-flag')?.name,
+    /^launchdark-[0-9a-f]{6}__create-approval-request_[0-9a-z]{6}$/
+  )
   for (const [name, { name: chosen }] of names) {
     t.ok(chosen.length <= 49)
     t.equal(publicNames(LONG, [name]).size, 1)
   }
-  t.equal(new Set([...names.values()].flatMap(({ name, spellings }) => [name, ...spellings])).size, [...names.values()].flatMap(({ spellings }) => [0, ...spellings]).length, 'no two have a spelling in common')
-  t.equal(publicNames(LONG, ['create-ai-config']).get('create-ai-config')?.name, names.get('create-ai-config')?.name, 'it does not depend on the others')
-  t.strictSame(prefixesOf({ alias: 'a'.repeat(32), prefix: 'a_' }), { whole: 'a_', short: 'a_' }, 'a prefix is never shortened')
+  t.equal(
+    new Set([...names.values()].flatMap(({ name, spellings }) => [name, ...spellings])).size,
+    [...names.values()].flatMap(({ spellings }) => [0, ...spellings]).length,
+    'no two have a spelling in common'
+  )
+  t.equal(
+    publicNames(LONG, ['create-ai-config']).get('create-ai-config')?.name,
+    names.get('create-ai-config')?.name,
+    'it does not depend on the others'
+  )
+  t.strictSame(
+    prefixesOf({ alias: 'a'.repeat(32), prefix: 'a_' }),
+    { whole: 'a_', short: 'a_' },
+    'a prefix is never shortened'
+  )
   t.strictSame(prefixesOf({ alias: 'a'.repeat(20), prefix: undefined }).short, `${'a'.repeat(20)}__`)
 })
 

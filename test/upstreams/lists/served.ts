@@ -21,11 +21,26 @@ export interface Served {
 }
 
 /** A gateway without built-in tools in front of these upstreams, none of which is connected yet. */
-export async function served (t: Test, upstreams: FakeUpstream[], limits: Partial<ListLimits> = {}, app?: FastifyInstance): Promise<Served> {
-  const place = app ?? await gateway(t, { tools: false })
+export async function served (
+  t: Test,
+  upstreams: FakeUpstream[],
+  limits: Partial<ListLimits> = {},
+  app?: FastifyInstance
+): Promise<Served> {
+  const place = app ?? (await gateway(t, { tools: false }))
   const logged: Json[] = []
   const sentences: string[] = []
-  const lists = new Lists(place.mcp, place.mcp.store.values, { ...LIMITS, ...limits }, { warn: (data, text) => { logged.push(data as Json); sentences.push(text) } })
+  const lists = new Lists(
+    place.mcp,
+    place.mcp.store.values,
+    { ...LIMITS, ...limits },
+    {
+      warn: (data, text) => {
+        logged.push(data as Json)
+        sentences.push(text)
+      }
+    }
+  )
   t.teardown(() => lists.close())
   await lists.configure(upstreams)
   return {
@@ -59,6 +74,7 @@ export async function listed (client: Client, method: string, member: string, ke
   return found
 }
 
-export const toolNames = async (client: Client): Promise<unknown[]> => (await listed(client, 'tools/list', 'tools', 'name')).filter(name => String(name).includes('__'))
+export const toolNames = async (client: Client): Promise<unknown[]> =>
+  (await listed(client, 'tools/list', 'tools', 'name')).filter(name => String(name).includes('__'))
 
 export const tool = (name: string, more: Json = {}): Json => ({ name, inputSchema: { type: 'object' }, ...more })

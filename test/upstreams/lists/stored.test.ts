@@ -38,43 +38,49 @@ t.test('what is stored of another server with the same alias, or of a removed on
   t.strictSame(await toolNames(await other.client()), [])
 })
 
-t.test('a gateway with other servers keeps what another one has stored in the same place, for a month after its last use', async t => {
-  const app = await gateway(t, { tools: false })
-  const [a, b] = [new FakeUpstream('a', { tools: [tool('one')] }), new FakeUpstream('b', { tools: [tool('one')] })]
-  const first = await served(t, [a], {}, app)
-  await first.connect(a)
-  first.lists.close()
-  const other = await served(t, [b], {}, app)
-  await other.connect(b)
-  other.lists.close()
-  const again = new FakeUpstream('a', { tools: [tool('one')] })
-  const second = await served(t, [again], {}, app)
-  t.strictSame(await toolNames(await second.client()), ['a__one'])
-  const stored: number[] = []
-  const { values } = app.mcp.store
-  const put = values.put.bind(values)
-  values.put = async (space, key, value, options = {}) => {
-    if (space === 'upstream-lists') stored.push(options.expires ?? 0)
-    await put(space, key, value, options)
+t.test(
+  'a gateway with other servers keeps what another one has stored in the same place, for a month after its last use',
+  async t => {
+    const app = await gateway(t, { tools: false })
+    const [a, b] = [new FakeUpstream('a', { tools: [tool('one')] }), new FakeUpstream('b', { tools: [tool('one')] })]
+    const first = await served(t, [a], {}, app)
+    await first.connect(a)
+    first.lists.close()
+    const other = await served(t, [b], {}, app)
+    await other.connect(b)
+    other.lists.close()
+    const again = new FakeUpstream('a', { tools: [tool('one')] })
+    const second = await served(t, [again], {}, app)
+    t.strictSame(await toolNames(await second.client()), ['a__one'])
+    const stored: number[] = []
+    const { values } = app.mcp.store
+    const put = values.put.bind(values)
+    values.put = async (space, key, value, options = {}) => {
+      if (space === 'upstream-lists') stored.push(options.expires ?? 0)
+      await put(space, key, value, options)
+    }
+    await second.connect(again)
+    await until(() => stored.length === 1)
+    t.ok((stored[0] ?? 0) > Date.now() + 29 * 24 * 60 * 60_000, 'also if nothing has changed')
   }
-  await second.connect(again)
-  await until(() => stored.length === 1)
-  t.ok((stored[0] ?? 0) > Date.now() + 29 * 24 * 60 * 60_000, 'also if nothing has changed')
-})
+)
 
-t.test('a changed entry of the same server keeps its lists, a removed one disappears, a disabled one is not there', async t => {
-  const a = new FakeUpstream('a', { tools: [tool('one'), tool('two')] })
-  const b = new FakeUpstream('b', { tools: [tool('one')] })
-  const { lists, connect, client: open, app } = await served(t, [a, b])
-  await connect(a, b)
-  const client = await open()
-  await lists.configure([new FakeUpstream('a', {}, { excludeTools: ['two'] }), b])
-  t.strictSame(await toolNames(client), ['a__one', 'b__one'])
-  t.match([lists.statusOf('a').stale, lists.statusOf('b').stale], [true, false])
-  await lists.configure([new FakeUpstream('b', {}, { disabled: true })])
-  t.strictSame(await toolNames(client), [])
-  t.strictSame(app.mcp.views.names(), [])
-})
+t.test(
+  'a changed entry of the same server keeps its lists, a removed one disappears, a disabled one is not there',
+  async t => {
+    const a = new FakeUpstream('a', { tools: [tool('one'), tool('two')] })
+    const b = new FakeUpstream('b', { tools: [tool('one')] })
+    const { lists, connect, client: open, app } = await served(t, [a, b])
+    await connect(a, b)
+    const client = await open()
+    await lists.configure([new FakeUpstream('a', {}, { excludeTools: ['two'] }), b])
+    t.strictSame(await toolNames(client), ['a__one', 'b__one'])
+    t.match([lists.statusOf('a').stale, lists.statusOf('b').stale], [true, false])
+    await lists.configure([new FakeUpstream('b', {}, { disabled: true })])
+    t.strictSame(await toolNames(client), [])
+    t.strictSame(app.mcp.views.names(), [])
+  }
+)
 
 t.test('a lazy server of which nothing is known is started to be listed; one that is known is not', async t => {
   const app = await gateway(t, { tools: false })
@@ -89,12 +95,19 @@ t.test('a lazy server of which nothing is known is started to be listed; one tha
 })
 
 t.test('the identity of a server has no secrets, and changes with what tells servers apart', async t => {
-  const stdio = (command: string, args: string[], env = {}, here?: string): string => identityOf(createEntry({ alias: 'a', address: { kind: 'stdio', command, args, env, cwd: undefined } }), here)
-  const http = (url: string, headers = {}): string => identityOf(createEntry({ alias: 'a', address: { kind: 'http', url, headers } }))
+  const stdio = (command: string, args: string[], env = {}, here?: string): string =>
+    identityOf(createEntry({ alias: 'a', address: { kind: 'stdio', command, args, env, cwd: undefined } }), here)
+  const http = (url: string, headers = {}): string =>
+    identityOf(createEntry({ alias: 'a', address: { kind: 'http', url, headers } }))
   t.equal(stdio('x', ['y']), stdio('x', ['y'], { TOKEN: 'secret' }))
   t.not(stdio('x', ['y']), stdio('x', ['z']))
   t.equal(stdio('x', ['y']), stdio('x', ['y'], {}, '/elsewhere'), 'the working directory does not count')
-  for (const [command, args] of [['x', ['./y']], ['../x', []]] as const) t.not(stdio(command, [...args]), stdio(command, [...args], {}, '/elsewhere'), 'except where a path begins there')
+  for (const [command, args] of [
+    ['x', ['./y']],
+    ['../x', []]
+  ] as const) {
+    t.not(stdio(command, [...args]), stdio(command, [...args], {}, '/elsewhere'), 'except where a path begins there')
+  }
   t.equal(http('http://u:p@h/mcp?key=1'), http('http://h/mcp', { authorization: 'x' }))
   t.not(http('http://h/mcp'), http('http://h/other'))
 })
@@ -107,10 +120,17 @@ t.test('another form of schemas changes what is listed at once, from the lists t
   const { lists, connect, client: open } = await served(t, [safe], {}, app)
   await connect(safe)
   const client = await open()
-  const schemaOf = async (): Promise<unknown> => (await client.request('tools/list') as { tools: Array<{ name: string, inputSchema: unknown }> }).tools.find(({ name }) => name === 'a__odd')?.inputSchema
+  const schemaOf = async (): Promise<unknown> =>
+    ((await client.request('tools/list')) as { tools: Array<{ name: string, inputSchema: unknown }> }).tools.find(
+      ({ name }) => name === 'a__odd'
+    )?.inputSchema
   const repaired = { type: 'object', properties: { a: {} } }
   t.strictSame(await schemaOf(), repaired)
-  for (const [form, expected, count] of [['as-is', odd.inputSchema, 0], ['safe', repaired, 1], ['as-is', odd.inputSchema, 0]] as const) {
+  for (const [form, expected, count] of [
+    ['as-is', odd.inputSchema, 0],
+    ['safe', repaired, 1],
+    ['as-is', odd.inputSchema, 0]
+  ] as const) {
     await lists.configure([upstream(form)])
     t.strictSame(await schemaOf(), expected, `${form}, before it is read again`)
     t.match(lists.statusOf('a'), { tools: 1, repaired: count })

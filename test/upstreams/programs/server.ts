@@ -3,12 +3,20 @@ import { appendFileSync, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-// A server of the legacy era on standard streams, that can be told to misbehave. Each call is written to the file CALLS, each start to the file STARTS.
+// A server of the legacy era on standard streams, that can be told to misbehave. Each call is written to the file
+// CALLS, each start to the file STARTS.
 
-interface Request { id?: number, method: string, params?: { name?: string, protocolVersion?: string, arguments?: { key?: string } } }
+interface Request {
+  id?: number
+  method: string
+  params?: { name?: string, protocolVersion?: string, arguments?: { key?: string } }
+}
 
 const { CALLS, STARTS, GRANDCHILD, DEAF, SILENT, HOLD, KEY } = process.env
-const TOOLS = ['echo', 'later', 'pid', 'hang', 'exit', 'half', 'crash'].map(name => ({ name, inputSchema: { type: 'object' } }))
+const TOOLS = ['echo', 'later', 'pid', 'hang', 'exit', 'half', 'crash'].map(name => ({
+  name,
+  inputSchema: { type: 'object' }
+}))
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
 const write = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -24,9 +32,15 @@ const tools: Record<string, (id: number, key: string) => void> = {
 }
 
 const methods: Record<string, (id: number, params: NonNullable<Request['params']>) => void> = {
-  initialize: (id, { protocolVersion }) => { write({ id, result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'child', version: '1' } } }) },
-  ping: id => { write({ id, result: {} }) },
-  'tools/list': id => { write({ id, result: { tools: TOOLS } }) },
+  initialize: (id, { protocolVersion }) => {
+    write({ id, result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'child', version: '1' } } })
+  },
+  ping: id => {
+    write({ id, result: {} })
+  },
+  'tools/list': id => {
+    write({ id, result: { tools: TOOLS } })
+  },
   'tools/call': (id, { name = '', arguments: { key = '' } = {} }) => {
     if (CALLS !== undefined) appendFileSync(CALLS, `${key}\n`)
     tools[name]?.(id, key)

@@ -7,8 +7,19 @@ const complete = async (value: string) => ({ values: NAMES.filter(name => name.s
 // A server of the framework fastmcp: on the port that is given, or on standard input and output.
 const server = new FastMCP({ name: 'fastmcp', version: '1.0.0', instructions: 'Ask fast.' })
 
-server.addTool({ name: 'greet', description: 'Greets', parameters: z.object({ name: z.string() }), execute: async ({ name }) => `Hello, ${name}!` })
-server.addTool({ name: 'fail', description: 'Fails in its own words', execute: async () => { throw new UserError('not today') } })
+server.addTool({
+  name: 'greet',
+  description: 'Greets',
+  parameters: z.object({ name: z.string() }),
+  execute: async ({ name }) => `Hello, ${name}!`
+})
+server.addTool({
+  name: 'fail',
+  description: 'Fails in its own words',
+  execute: async () => {
+    throw new UserError('not today')
+  }
+})
 server.addTool({
   name: 'steps',
   description: 'Reports progress and waits until the client has read it',
@@ -21,7 +32,15 @@ server.addTool({
     return `${steps} steps`
   }
 })
-server.addTool({ name: 'ended', description: 'Ends the tool that waits', execute: async () => { seen.resolve(); seen = pending(); return 'ended' } })
+server.addTool({
+  name: 'ended',
+  description: 'Ends the tool that waits',
+  execute: async () => {
+    seen.resolve()
+    seen = pending()
+    return 'ended'
+  }
+})
 // Its log messages travel apart from the response, and may come after it.
 server.addTool({
   name: 'say',
@@ -34,7 +53,12 @@ server.addTool({
     return 'said'
   }
 })
-server.addResource({ uri: 'motd://today', name: 'motd', mimeType: 'text/plain', load: async () => ({ text: 'Be kind.' }) })
+server.addResource({
+  uri: 'motd://today',
+  name: 'motd',
+  mimeType: 'text/plain',
+  load: async () => ({ text: 'Be kind.' })
+})
 server.addResourceTemplate({
   uriTemplate: 'person://{name}',
   name: 'person',
@@ -42,11 +66,20 @@ server.addResourceTemplate({
   arguments: [{ name: 'name', required: true, complete }],
   load: async ({ name }) => ({ text: `About ${name}` })
 })
-server.addPrompt({ name: 'poem', description: 'Writes a poem', arguments: [{ name: 'about', required: true, complete }], load: async ({ about }) => `Write a poem about ${about}.` })
+server.addPrompt({
+  name: 'poem',
+  description: 'Writes a poem',
+  arguments: [{ name: 'about', required: true, complete }],
+  load: async ({ about }) => `Write a poem about ${about}.`
+})
 
 let seen = pending()
 const port = process.argv[2]
-await server.start(port === undefined ? { transportType: 'stdio' } : { transportType: 'httpStream', httpStream: { port: Number(port), host: '127.0.0.1' } })
+await server.start(
+  port === undefined
+    ? { transportType: 'stdio' }
+    : { transportType: 'httpStream', httpStream: { port: Number(port), host: '127.0.0.1' } }
+)
 if (port !== undefined) process.stderr.write(`on port ${port}\n`)
 
 function pending (): { promise: Promise<void>, resolve: () => void } {

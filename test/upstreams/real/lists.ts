@@ -10,8 +10,12 @@ export async function listsOf (client: Client): Promise<Lists> {
   return {
     tools: tools === undefined ? [] : await pages(async params => await client.listTools(params), 'tools'),
     prompts: prompts === undefined ? [] : await pages(async params => await client.listPrompts(params), 'prompts'),
-    resources: resources === undefined ? [] : await pages(async params => await client.listResources(params), 'resources'),
-    resourceTemplates: resources === undefined ? [] : await pages(async params => await client.listResourceTemplates(params), 'resourceTemplates')
+    resources:
+      resources === undefined ? [] : await pages(async params => await client.listResources(params), 'resources'),
+    resourceTemplates:
+      resources === undefined
+        ? []
+        : await pages(async params => await client.listResourceTemplates(params), 'resourceTemplates')
   }
 }
 

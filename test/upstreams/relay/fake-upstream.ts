@@ -71,14 +71,30 @@ export interface Fake {
   limits?: Partial<ParkingLimits>
 }
 
-const LIMITS: ParkingLimits = { parkedCallLifetime: 60_000, maxParkedCalls: 20_000, maxParkedCallsPerUpstream: 20_000, maxParkedCallsPerCaller: 20_000, maxParkedBytes: 1_000_000 }
+const LIMITS: ParkingLimits = {
+  parkedCallLifetime: 60_000,
+  maxParkedCalls: 20_000,
+  maxParkedCallsPerUpstream: 20_000,
+  maxParkedCallsPerCaller: 20_000,
+  maxParkedBytes: 1_000_000
+}
 
 /** Adds the tool `ALIAS__tool` of an upstream that is played by the test. */
-export function addUpstream (app: FastifyInstance, version: string, { alias = 'files', timeout, elicitation = true, sampling = true, connectionFor, maxRounds = 10, limits }: Fake = {}): { connection: FakeConnection, parked: ParkedCalls } {
+export function addUpstream (
+  app: FastifyInstance,
+  version: string,
+  { alias = 'files', timeout, elicitation = true, sampling = true, connectionFor, maxRounds = 10, limits }: Fake = {}
+): { connection: FakeConnection, parked: ParkedCalls } {
   const connection = new FakeConnection(version)
   const parked = openParking({ ...LIMITS, ...limits }, app.mcp.nodeCalls)
   app.mcp.onDrain(() => parked.end('the server is shutting down'))
-  const upstream = { entry: { alias, timeout, elicitation, sampling } as ServerEntry, parked, maxRounds, openConnection: () => undefined, connectionFor: connectionFor ?? (async () => connection) } as unknown as Upstream
+  const upstream = {
+    entry: { alias, timeout, elicitation, sampling } as ServerEntry,
+    parked,
+    maxRounds,
+    openConnection: () => undefined,
+    connectionFor: connectionFor ?? (async () => connection)
+  } as unknown as Upstream
   app.mcp.tools.add({
     ...tool({ name: `${alias}__tool`, description: 'Relayed', run: () => '' }),
     upstream: alias,

@@ -2,7 +2,13 @@ import t from 'tap'
 import { ParkedCalls, type ParkedCall, type ParkingLimits } from '../../../upstreams/relay/parking/parked-calls.js'
 import { until } from '../../support/wait.js'
 
-const PLENTY: ParkingLimits = { parkedCallLifetime: 60_000, maxParkedCalls: 100_000, maxParkedCallsPerUpstream: 100_000, maxParkedCallsPerCaller: 100_000, maxParkedBytes: 1_000_000 }
+const PLENTY: ParkingLimits = {
+  parkedCallLifetime: 60_000,
+  maxParkedCalls: 100_000,
+  maxParkedCallsPerUpstream: 100_000,
+  maxParkedCallsPerCaller: 100_000,
+  maxParkedBytes: 1_000_000
+}
 
 interface Parked extends ParkedCall { readonly ended: string[] }
 
@@ -46,7 +52,11 @@ t.test('a call is ended when its time is up, and the others are not', async t =>
   t.strictSame(second.ended, [])
 })
 
-const CALLERS = { 'in all': { maxParkedCalls: 2 }, 'of one upstream': { maxParkedCallsPerUpstream: 2 }, 'of one caller': { maxParkedCallsPerCaller: 2 } }
+const CALLERS = {
+  'in all': { maxParkedCalls: 2 },
+  'of one upstream': { maxParkedCallsPerUpstream: 2 },
+  'of one caller': { maxParkedCallsPerCaller: 2 }
+}
 
 for (const [name, limit] of Object.entries(CALLERS)) {
   t.test(`no more calls are parked than the limit ${name} allows`, async t => {

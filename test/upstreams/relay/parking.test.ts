@@ -21,16 +21,32 @@ const DONE = { content: [{ type: 'text', text: 'done' }] }
 const never = createAbortController().signal
 
 /** A stateless client in front of a stateful upstream. */
-async function pair (t: Test, fake: Fake = {}, options: ClientOptions = {}): Promise<{ client: RelayClient, app: Awaited<ReturnType<typeof gateway>>, secret: string } & ReturnType<typeof addUpstream>> {
+async function pair (
+  t: Test,
+  fake: Fake = {},
+  options: ClientOptions = {}
+): Promise<
+  { client: RelayClient, app: Awaited<ReturnType<typeof gateway>>, secret: string } & ReturnType<typeof addUpstream>
+> {
   const secret = randomBytes(32).toString('hex')
   const app = await gateway(t, { secret })
   return { client: new RelayClient(app, MODERN, options), app, secret, ...addUpstream(app, LEGACY, fake) }
 }
 
-interface Asked { arrived: Arrived, answers: Array<Promise<object>>, state: unknown, keys: string[], requests: Record<string, Json> }
+interface Asked {
+  arrived: Arrived
+  answers: Array<Promise<object>>
+  state: unknown
+  keys: string[]
+  requests: Record<string, Json>
+}
 
 /** One call up to the answer that carries the questions. */
-async function ask (client: RelayClient, connection: FakeConnection, ...questions: Array<[method: string, params: Json]>): Promise<Asked> {
+async function ask (
+  client: RelayClient,
+  connection: FakeConnection,
+  ...questions: Array<[method: string, params: Json]>
+): Promise<Asked> {
   const { answer } = client.call({ a: 1 })
   const arrived = await connection.arrived.next()
   const answers = questions.map(async ([method, params]) => await arrived.call.ask(method, params, never))
@@ -43,17 +59,26 @@ function questionsOf ({ result }: Reply): { state: unknown, keys: string[], requ
   return { state: result.requestState, keys: Object.keys(requests), requests }
 }
 
-t.test('a question of a stateful upstream travels to a stateless client and back, and the upstream is called once', async t => {
-  const { client, connection, parked } = await pair(t)
-  const { arrived, answers: [answered], state, keys: [key = ''], requests } = await ask(client, connection, [ELICIT, FORM])
-  t.strictSame(requests[key], { method: ELICIT, params: { mode: 'form', ...FORM } })
-  const { answer } = client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT, extra: 1 } })
-  t.strictSame(await answered, ACCEPT)
-  arrived.resolve({ ...DONE, resultType: 'odd' })
-  t.match(await answer, { result: { ...DONE, resultType: 'complete' } })
-  t.equal(connection.arrived.size, 0)
-  t.equal(parked.size, 0)
-})
+t.test(
+  'a question of a stateful upstream travels to a stateless client and back, and the upstream is called once',
+  async t => {
+    const { client, connection, parked } = await pair(t)
+    const {
+      arrived,
+      answers: [answered],
+      state,
+      keys: [key = ''],
+      requests
+    } = await ask(client, connection, [ELICIT, FORM])
+    t.strictSame(requests[key], { method: ELICIT, params: { mode: 'form', ...FORM } })
+    const { answer } = client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT, extra: 1 } })
+    t.strictSame(await answered, ACCEPT)
+    arrived.resolve({ ...DONE, resultType: 'odd' })
+    t.match(await answer, { result: { ...DONE, resultType: 'complete' } })
+    t.equal(connection.arrived.size, 0)
+    t.equal(parked.size, 0)
+  }
+)
 
 t.test('the question is a span of the call that asked, and names it to the client', async t => {
   const spans = recordSpans(t)
@@ -72,7 +97,12 @@ t.test('the question is a span of the call that asked, and names it to the clien
 t.test('pages lose the id that their revision does not have, models are asked as they are', async t => {
   const { client, connection } = await pair(t)
   const page = { mode: 'url', message: 'Sign in', url: 'https://example.com/', elicitationId: 'page-7' }
-  const { requests, keys } = await ask(client, connection, [ELICIT, page], [SAMPLE, { ...MODEL, _meta: { progressToken: 1, 'vendor/a': 2 } }])
+  const { requests, keys } = await ask(
+    client,
+    connection,
+    [ELICIT, page],
+    [SAMPLE, { ...MODEL, _meta: { progressToken: 1, 'vendor/a': 2 } }]
+  )
   t.strictSame(keys.map(key => requests[key]), [
     { method: ELICIT, params: { mode: 'url', message: 'Sign in', url: 'https://example.com/' } },
     { method: SAMPLE, params: { ...MODEL, _meta: { 'vendor/a': 2 } } }
@@ -83,14 +113,20 @@ t.test('two questions at once are asked together, two in a row one after the oth
   const { client, connection } = await pair(t)
   const { arrived, answers, state, keys } = await ask(client, connection, [ELICIT, FORM], [SAMPLE, MODEL])
   t.equal(keys.length, 2)
-  const second = client.call({ a: 1 }, { requestState: state, inputResponses: { [String(keys[0])]: ACCEPT, [String(keys[1])]: SAMPLED } })
+  const second = client.call(
+    { a: 1 },
+    { requestState: state, inputResponses: { [String(keys[0])]: ACCEPT, [String(keys[1])]: SAMPLED } }
+  )
   t.strictSame(await Promise.all(answers), [ACCEPT, SAMPLED])
   arrived.call.progress({ progress: 1 })
   const third = arrived.call.ask(ELICIT, FORM, never)
   const again = questionsOf(await second.answer)
   t.equal(again.keys.length, 1)
   t.notOk(keys.includes(String(again.keys[0])), 'no key is used twice')
-  const last = client.call({ a: 1 }, { requestState: again.state, inputResponses: { [String(again.keys[0])]: { action: 'decline' } } })
+  const last = client.call(
+    { a: 1 },
+    { requestState: again.state, inputResponses: { [String(again.keys[0])]: { action: 'decline' } } }
+  )
   t.strictSame(await third, { action: 'decline' })
   arrived.resolve(DONE)
   t.match(await last.answer, { result: DONE })
@@ -99,7 +135,9 @@ t.test('two questions at once are asked together, two in a row one after the oth
 t.test('a missing answer is asked for again, and the others are taken', async t => {
   const { client, connection } = await pair(t)
   const { arrived, answers, state, keys: [form = '', model = ''] } = await ask(client, connection, [ELICIT, FORM], [SAMPLE, MODEL])
-  const again = questionsOf(await client.call({ a: 1 }, { requestState: state, inputResponses: { [model]: SAMPLED } }).answer)
+  const again = questionsOf(
+    await client.call({ a: 1 }, { requestState: state, inputResponses: { [model]: SAMPLED } }).answer
+  )
   t.strictSame(again.keys, [form])
   t.strictSame(await answers[1], SAMPLED)
   const none = questionsOf(await client.call({ a: 1 }, { requestState: again.state }).answer)
@@ -112,13 +150,32 @@ t.test('a missing answer is asked for again, and the others are taken', async t 
 
 t.test('a malformed answer is refused and the call stays parked', async t => {
   const { client, connection } = await pair(t)
-  const { arrived, answers, state, keys: [form = '', model = ''] } = await ask(client, connection, [ELICIT, FORM], [SAMPLE, MODEL])
-  const malformed = [{ [form]: 'Ada' }, { [form]: null }, { [form]: { action: 'yes' } }, { [form]: { action: 'accept', content: [] } }, { [form]: ACCEPT, [model]: { role: 'assistant' } }, { [model]: { ...SAMPLED, content: 'Hi' } }]
+  const {
+    arrived,
+    answers,
+    state,
+    keys: [form = '', model = '']
+  } = await ask(client, connection, [ELICIT, FORM], [SAMPLE, MODEL])
+  const malformed = [
+    { [form]: 'Ada' },
+    { [form]: null },
+    { [form]: { action: 'yes' } },
+    { [form]: { action: 'accept', content: [] } },
+    { [form]: ACCEPT, [model]: { role: 'assistant' } },
+    { [model]: { ...SAMPLED, content: 'Hi' } }
+  ]
   for (const inputResponses of malformed) {
-    t.match(await client.call({ a: 1 }, { requestState: state, inputResponses }).answer, { error: { code: -32602, message: /inputResponses/ } }, JSON.stringify(inputResponses))
+    t.match(
+      await client.call({ a: 1 }, { requestState: state, inputResponses }).answer,
+      { error: { code: -32602, message: /inputResponses/ } },
+      JSON.stringify(inputResponses)
+    )
   }
   t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: 3 }).answer, { error: { code: -32602 } })
-  const { answer } = client.call({ a: 1 }, { requestState: state, inputResponses: { [form]: ACCEPT, [model]: SAMPLED } })
+  const { answer } = client.call(
+    { a: 1 },
+    { requestState: state, inputResponses: { [form]: ACCEPT, [model]: SAMPLED } }
+  )
   t.strictSame(await Promise.all(answers), [ACCEPT, SAMPLED])
   arrived.resolve(DONE)
   t.match(await answer, { result: DONE })
@@ -127,12 +184,24 @@ t.test('a malformed answer is refused and the call stays parked', async t => {
 t.test('of two answers at the same time one is served and the other refused', async t => {
   const { client, connection } = await pair(t)
   const { arrived, state, keys: [key = ''] } = await ask(client, connection, [ELICIT, FORM])
-  const retries = [1, 2].map(async () => await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer)
+  const retries = [1, 2].map(
+    async () => await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer
+  )
   arrived.resolve(DONE)
   const [first, second] = await Promise.all(retries)
   t.match(first, { result: DONE })
-  t.match(second, { error: { code: -32602, message: /upstream server files does not wait/, data: { upstream: 'files', reason: /answered already/ } } })
-  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer, { error: { code: -32602 } }, 'later, too')
+  t.match(second, {
+    error: {
+      code: -32602,
+      message: /upstream server files does not wait/,
+      data: { upstream: 'files', reason: /answered already/ }
+    }
+  })
+  t.match(
+    await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer,
+    { error: { code: -32602 } },
+    'later, too'
+  )
   t.equal(connection.arrived.size, 0, 'the upstream was not called again')
 })
 
@@ -141,8 +210,15 @@ t.test('answers are refused for other arguments and callers, and the call stays 
   const { arrived, state, keys: [key = ''] } = await ask(client, connection, [ELICIT, FORM])
   const inputResponses = { [key]: ACCEPT }
   t.match(await client.call({ a: 2 }, { requestState: state, inputResponses }).answer, { error: { code: -32602 } })
-  t.match(await new RelayClient(app, MODERN, { principal: 'ben' }).call({ a: 1 }, { requestState: state, inputResponses }).answer, { error: { code: -32602 } })
-  const { answer } = new RelayClient(app, MODERN, { principal: 'ada' }).call({ a: 1 }, { requestState: state, inputResponses })
+  t.match(
+    await new RelayClient(app, MODERN, { principal: 'ben' }).call({ a: 1 }, { requestState: state, inputResponses })
+      .answer,
+    { error: { code: -32602 } }
+  )
+  const { answer } = new RelayClient(app, MODERN, { principal: 'ada' }).call(
+    { a: 1 },
+    { requestState: state, inputResponses }
+  )
   arrived.resolve(DONE)
   t.match(await answer, { result: DONE }, 'on another connection of the same caller')
 })
@@ -152,8 +228,17 @@ t.test('another process refuses the answer in words and does not call the upstre
   const { state, keys: [key = ''] } = await ask(client, connection, [ELICIT, FORM])
   const app = await gateway(t, { secret })
   const other = addUpstream(app, LEGACY)
-  const { answer } = new RelayClient(app, MODERN).call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } })
-  t.match(await answer, { error: { code: -32602, message: /send the request again without requestState/, data: { reason: 'not here any more' } } })
+  const { answer } = new RelayClient(app, MODERN).call(
+    { a: 1 },
+    { requestState: state, inputResponses: { [key]: ACCEPT } }
+  )
+  t.match(await answer, {
+    error: {
+      code: -32602,
+      message: /send the request again without requestState/,
+      data: { reason: 'not here any more' }
+    }
+  })
   t.equal(other.connection.arrived.size, 0)
 })
 
@@ -164,7 +249,9 @@ t.test('when the client does not come back, the upstream hears of it and nothing
   await t.rejects(answers[1] as Promise<object>, { code: -32603, message: /did not answer in time/ })
   t.match(await connection.cancelled.next(), { params: { name: 'tool' } })
   t.equal(parked.size, 0)
-  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [form]: ACCEPT } }).answer, { error: { code: -32602 } })
+  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [form]: ACCEPT } }).answer, {
+    error: { code: -32602 }
+  })
   t.equal(connection.arrived.size, 0)
 })
 
@@ -180,7 +267,9 @@ t.test('a result that came while the call was parked is given to the next reques
   const { arrived, answers, state, keys: [key = ''] } = await ask(client, connection, [ELICIT, FORM])
   arrived.resolve(DONE)
   t.strictSame(await answers[0], { action: 'cancel' }, 'its question is over')
-  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer, { result: DONE })
+  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer, {
+    result: DONE
+  })
   t.equal(parked.size, 0)
 })
 
@@ -188,7 +277,9 @@ t.test('an error that came while the call was parked is given to the next reques
   const { client, connection } = await pair(t)
   const { arrived, state, keys: [key = ''] } = await ask(client, connection, [ELICIT, FORM])
   arrived.reject(new McpError(-32603, 'The upstream server files was lost before it answered'))
-  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer, { error: { code: -32603, message: /files was lost/ } })
+  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer, {
+    error: { code: -32603, message: /files was lost/ }
+  })
 })
 
 t.test('a question that the upstream took back need not be answered', async t => {
@@ -214,7 +305,10 @@ t.test('progress while the call is parked is sent with the next request, the lat
   const { state, keys: [key = ''] } = questionsOf(await answer)
   arrived.call.progress({ progress: 2 })
   arrived.call.progress({ progress: 3, message: 'waiting' })
-  const retry = client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT }, meta: { progressToken: 'two' } })
+  const retry = client.call(
+    { a: 1 },
+    { requestState: state, inputResponses: { [key]: ACCEPT }, meta: { progressToken: 'two' } }
+  )
   await asked
   arrived.call.progress({ progress: 4 })
   arrived.resolve(DONE)
@@ -248,19 +342,28 @@ t.test('a cancelled request cancels the call at the upstream, before and after a
   await until(() => parked.size === 0)
 })
 
-t.test('a question that the client cannot answer is refused to the upstream, and the client learns what it lacks', async t => {
-  const { client, connection, parked } = await pair(t, {}, { capabilities: { sampling: {} } })
-  for (const fails of ['an error', 'a failure', 'no failure']) {
-    const { answer } = client.call()
-    const { call, resolve, reject } = await connection.arrived.next()
-    t.equal(call.canAsk(ELICIT, FORM), false)
-    await t.rejects(call.ask(ELICIT, FORM, never), { code: -32603, message: /did not declare/ })
-    if (fails === 'an error') reject(new McpError(-32603, 'cannot go on'))
-    else resolve({ ...DONE, isError: fails === 'a failure' })
-    t.match(await answer, fails === 'no failure' ? { result: DONE } : { error: { code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } } }, fails)
+t.test(
+  'a question that the client cannot answer is refused to the upstream, and the client learns what it lacks',
+  async t => {
+    const { client, connection, parked } = await pair(t, {}, { capabilities: { sampling: {} } })
+    for (const fails of ['an error', 'a failure', 'no failure']) {
+      const { answer } = client.call()
+      const { call, resolve, reject } = await connection.arrived.next()
+      t.equal(call.canAsk(ELICIT, FORM), false)
+      await t.rejects(call.ask(ELICIT, FORM, never), { code: -32603, message: /did not declare/ })
+      if (fails === 'an error') reject(new McpError(-32603, 'cannot go on'))
+      else resolve({ ...DONE, isError: fails === 'a failure' })
+      t.match(
+        await answer,
+        fails === 'no failure'
+          ? { result: DONE }
+          : { error: { code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } } },
+        fails
+      )
+    }
+    t.equal(parked.size, 0)
   }
-  t.equal(parked.size, 0)
-})
+)
 
 t.test('questions over a limit are refused to the upstream', async t => {
   const { client, connection } = await pair(t, { limits: { maxParkedCalls: 1 } })
@@ -277,7 +380,10 @@ t.test('what is kept for a parked call is bounded: its questions, its progress a
   const long = 'x'.repeat(2_000)
   const { answer } = client.call()
   const { call: asking, resolve: finish } = await connection.arrived.next()
-  await t.rejects(asking.ask(ELICIT, { ...FORM, message: long }, never), { code: -32603, message: /limit maxParkedBytes/ })
+  await t.rejects(asking.ask(ELICIT, { ...FORM, message: long }, never), {
+    code: -32603,
+    message: /limit maxParkedBytes/
+  })
   finish(DONE)
   t.match(await answer, { result: DONE }, 'a result that a client waits for may have any length')
 
@@ -285,7 +391,9 @@ t.test('what is kept for a parked call is bounded: its questions, its progress a
   call.progress({ progress: 1, message: long })
   resolve({ content: [{ type: 'text', text: long }] })
   t.strictSame(await answers[0], { action: 'cancel' }, 'its question is over')
-  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer, { error: { code: -32603, message: /files.*limit maxParkedBytes/ } })
+  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer, {
+    error: { code: -32603, message: /files.*limit maxParkedBytes/ }
+  })
   t.equal(parked.size, 0)
 })
 
@@ -295,23 +403,35 @@ t.test('parked calls end when their upstream is removed', async t => {
   parked.end('the server was removed', 'files')
   t.strictSame(await answers[0], { action: 'cancel' })
   await connection.cancelled.next()
-  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer, { error: { code: -32602 } })
+  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer, {
+    error: { code: -32602 }
+  })
 })
 
-t.test('an error that demands pages becomes questions for a stateless client, and the next request is a new call', async t => {
-  const { client, connection, parked } = await pair(t)
-  const { answer } = client.call({ a: 1 })
-  const elicitations = [{ mode: 'url', message: 'Sign in', url: 'https://example.com/', elicitationId: 'page-7' }]
-  ;(await connection.arrived.next()).reject(new McpError(-32042, 'Open a page first', { elicitations }))
-  const { state, keys: [key = ''], requests } = questionsOf(await answer)
-  t.strictSame(requests[key], { method: ELICIT, params: { mode: 'url', message: 'Sign in', url: 'https://example.com/' } })
-  t.equal(parked.size, 0)
-  const retry = client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: { action: 'accept' } } })
-  const { params, resolve } = await connection.arrived.next()
-  t.strictSame(params, { name: 'tool', arguments: { a: 1 } })
-  resolve(DONE)
-  t.match(await retry.answer, { result: DONE })
-})
+t.test(
+  'an error that demands pages becomes questions for a stateless client, and the next request is a new call',
+  async t => {
+    const { client, connection, parked } = await pair(t)
+    const { answer } = client.call({ a: 1 })
+    const elicitations = [{ mode: 'url', message: 'Sign in', url: 'https://example.com/', elicitationId: 'page-7' }]
+    ;(await connection.arrived.next()).reject(new McpError(-32042, 'Open a page first', { elicitations }))
+    const {
+      state,
+      keys: [key = ''],
+      requests
+    } = questionsOf(await answer)
+    t.strictSame(requests[key], {
+      method: ELICIT,
+      params: { mode: 'url', message: 'Sign in', url: 'https://example.com/' }
+    })
+    t.equal(parked.size, 0)
+    const retry = client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: { action: 'accept' } } })
+    const { params, resolve } = await connection.arrived.next()
+    t.strictSame(params, { name: 'tool', arguments: { a: 1 } })
+    resolve(DONE)
+    t.match(await retry.answer, { result: DONE })
+  }
+)
 
 t.test('an error that demands pages never reaches a stateless client as it is', async t => {
   const page = { mode: 'url', message: 'Sign in', url: 'https://example.com/' }

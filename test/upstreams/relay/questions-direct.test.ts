@@ -5,28 +5,39 @@ import { gateway } from '../../support/gateway.js'
 import { addUpstream, type FakeConnection } from './fake-upstream.js'
 import { RelayClient, type ClientOptions } from './relay-client.js'
 
-const FORM = { message: 'Name?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } }, extra: 1 }
+const FORM = {
+  message: 'Name?',
+  requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+  extra: 1
+}
 const PAGE = { mode: 'url', message: 'Sign in', url: 'https://example.com/', elicitationId: 'page-7' }
 const METHOD = 'elicitation/create'
 
 const never = createAbortController().signal
 
-async function pair (t: Test, version = '2025-11-25', options: ClientOptions = {}): Promise<{ client: RelayClient, connection: FakeConnection }> {
+async function pair (
+  t: Test,
+  version = '2025-11-25',
+  options: ClientOptions = {}
+): Promise<{ client: RelayClient, connection: FakeConnection }> {
   const app = await gateway(t)
   return { client: new RelayClient(app, version, options), connection: addUpstream(app, '2025-11-25').connection }
 }
 
-t.test('a question of a stateful upstream reaches the client of its call, and the answer goes back as it is', async t => {
-  const { client, connection } = await pair(t)
-  client.call()
-  const { call } = await connection.arrived.next()
-  t.equal(call.canAsk(METHOD, FORM), true)
-  const answer = call.ask(METHOD, { ...FORM, _meta: { progressToken: 5, 'vendor/a': 1 } }, never)
-  const { id, params } = await client.requests.next()
-  t.strictSame(params, { mode: 'form', ...FORM, _meta: { 'vendor/a': 1 } })
-  client.reply(id, { result: { action: 'accept', content: { name: 3 }, more: true, _meta: { a: 1 } } })
-  t.strictSame(await answer, { action: 'accept', content: { name: 3 }, more: true, _meta: { a: 1 } })
-})
+t.test(
+  'a question of a stateful upstream reaches the client of its call, and the answer goes back as it is',
+  async t => {
+    const { client, connection } = await pair(t)
+    client.call()
+    const { call } = await connection.arrived.next()
+    t.equal(call.canAsk(METHOD, FORM), true)
+    const answer = call.ask(METHOD, { ...FORM, _meta: { progressToken: 5, 'vendor/a': 1 } }, never)
+    const { id, params } = await client.requests.next()
+    t.strictSame(params, { mode: 'form', ...FORM, _meta: { 'vendor/a': 1 } })
+    client.reply(id, { result: { action: 'accept', content: { name: 3 }, more: true, _meta: { a: 1 } } })
+    t.strictSame(await answer, { action: 'accept', content: { name: 3 }, more: true, _meta: { a: 1 } })
+  }
+)
 
 t.test('the error of the client goes back with its code, message and data', async t => {
   const { client, connection } = await pair(t)
@@ -111,11 +122,16 @@ t.test('only the client that got a page hears that it was completed, also after 
   await asked
   connection.announce('notifications/elicitation/complete', { elicitationId: 'unknown' })
   connection.announce('notifications/elicitation/complete', { elicitationId: 'page-7' })
-  t.match(await client.notifications.next(), { method: 'notifications/elicitation/complete', params: { elicitationId: 'page-7' } })
+  t.match(await client.notifications.next(), {
+    method: 'notifications/elicitation/complete',
+    params: { elicitationId: 'page-7' }
+  })
   resolve({ content: [] })
   await answer
   const second = client.call()
-  ;(await connection.arrived.next()).reject(new McpError(-32042, 'Open a page first', { elicitations: [{ ...PAGE, elicitationId: 'page-8' }] }))
+  ;(await connection.arrived.next()).reject(
+    new McpError(-32042, 'Open a page first', { elicitations: [{ ...PAGE, elicitationId: 'page-8' }] })
+  )
   t.match(await second.answer, { error: { code: -32042, data: { elicitations: [{ elicitationId: 'page-8' }] } } })
   connection.announce('notifications/elicitation/complete', { elicitationId: 'page-8' })
   t.match(await client.notifications.next(), { params: { elicitationId: 'page-8' } })

@@ -5,32 +5,65 @@ import { addUpstream, type FakeConnection } from './fake-upstream.js'
 import { RelayClient, type ClientOptions } from './relay-client.js'
 
 const MODERN = '2026-07-28'
-const FORM = { method: 'elicitation/create', params: { mode: 'form', message: 'Name?', requestedSchema: { type: 'object', properties: { name: { type: 'string', default: 'Ada' }, sizes: { type: 'array', items: { type: 'string', enum: ['S', 'M'] } } } } } }
+const FORM = {
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    message: 'Name?',
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        name: { type: 'string', default: 'Ada' },
+        sizes: { type: 'array', items: { type: 'string', enum: ['S', 'M'] } }
+      }
+    }
+  }
+}
 const PAGE = { method: 'elicitation/create', params: { mode: 'url', message: 'Sign in', url: 'https://example.com/' } }
-const MODEL = { method: 'sampling/createMessage', params: { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 } }
+const MODEL = {
+  method: 'sampling/createMessage',
+  params: { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 }
+}
 const ROOTS = { method: 'roots/list' }
 const ACCEPT = { action: 'accept', content: { name: 'Ada' } }
 const DONE = { content: [], resultType: 'complete', ttlMs: 5 }
 
-async function pair (t: Test, version: string, options: ClientOptions = {}): Promise<{ client: RelayClient, connection: FakeConnection }> {
+async function pair (
+  t: Test,
+  version: string,
+  options: ClientOptions = {}
+): Promise<{ client: RelayClient, connection: FakeConnection }> {
   const app = await gateway(t)
   return { client: new RelayClient(app, version, options), connection: addUpstream(app, MODERN).connection }
 }
 
-const ask = (inputRequests: Json | undefined, requestState?: string): Json =>
-  ({ resultType: 'input_required', ...(inputRequests === undefined ? {} : { inputRequests }), ...(requestState === undefined ? {} : { requestState }) })
+const ask = (inputRequests: Json | undefined, requestState?: string): Json => ({
+  resultType: 'input_required',
+  ...(inputRequests === undefined ? {} : { inputRequests }),
+  ...(requestState === undefined ? {} : { requestState })
+})
 
 t.test('questions of a stateless upstream become requests to a client of 2025-11-25, all at once', async t => {
   const { client, connection } = await pair(t, '2025-11-25')
   const { answer } = client.call({ a: 1 })
   ;(await connection.arrived.next()).resolve(ask({ form: FORM, page: PAGE, model: MODEL, roots: ROOTS }, 'its state'))
-  const requests = [await client.requests.next(), await client.requests.next(), await client.requests.next(), await client.requests.next()]
+  const requests = [
+    await client.requests.next(),
+    await client.requests.next(),
+    await client.requests.next(),
+    await client.requests.next()
+  ]
   const [form, page, model, roots] = requests
   t.strictSame(form?.params, FORM.params)
   t.match(page, { method: 'elicitation/create', params: { ...PAGE.params, elicitationId: /^[0-9a-f-]{36}$/ } })
   t.strictSame(model?.params, MODEL.params)
   t.equal(roots?.method, 'roots/list')
-  const answers = [ACCEPT, { action: 'decline' }, { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm', extra: 1 }, { roots: [] }]
+  const answers = [
+    ACCEPT,
+    { action: 'decline' },
+    { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm', extra: 1 },
+    { roots: [] }
+  ]
   for (const [index, result] of answers.entries()) client.reply(requests[index]?.id ?? 0, { result })
   const { params, resolve } = await connection.arrived.next()
   t.strictSame(params, {
@@ -49,7 +82,10 @@ t.test('a client of 2025-06-18 is asked in the words of its revision, and its an
   ;(await connection.arrived.next()).resolve(ask({ form: FORM }))
   const { id, params } = await client.requests.next()
   t.notOk('mode' in params)
-  t.match(params, { message: 'Name?', requestedSchema: { properties: { name: { type: 'string' }, sizes: { type: 'string', description: /S, M/ } } } })
+  t.match(params, {
+    message: 'Name?',
+    requestedSchema: { properties: { name: { type: 'string' }, sizes: { type: 'string', description: /S, M/ } } }
+  })
   client.reply(id, { result: { action: 'accept', content: { name: 'Ada', sizes: 'S, M' } } })
   const retry = await connection.arrived.next()
   t.strictSame(retry.params.inputResponses, { form: { action: 'accept', content: { name: 'Ada', sizes: ['S', 'M'] } } })
@@ -145,7 +181,11 @@ t.test('a cancelled call takes its questions back and is not repeated', async t 
 })
 
 t.test('a question that the client did not declare is an error that names the upstream', async t => {
-  for (const [version, capabilities] of [['2025-11-25', {}], ['2025-03-26', { elicitation: {} }], ['2025-06-18', { elicitation: { url: {} } }]] as const) {
+  for (const [version, capabilities] of [
+    ['2025-11-25', {}],
+    ['2025-03-26', { elicitation: {} }],
+    ['2025-06-18', { elicitation: { url: {} } }]
+  ] as const) {
     const { client, connection } = await pair(t, version, { capabilities })
     const { answer } = client.call()
     ;(await connection.arrived.next()).resolve(ask({ form: version === '2025-06-18' ? PAGE : FORM }))
@@ -154,14 +194,31 @@ t.test('a question that the client did not declare is an error that names the up
   }
 })
 
-t.test('a message to the model with several blocks becomes several messages in revisions that have one in each', async t => {
-  const blocks = [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }]
-  const params = { messages: [{ role: 'user', content: blocks }, { role: 'assistant', content: blocks[0] }], maxTokens: 5 }
-  for (const version of ['2025-06-18', '2025-11-25']) {
-    const { client, connection } = await pair(t, version)
-    client.call()
-    ;(await connection.arrived.next()).resolve(ask({ model: { method: 'sampling/createMessage', params } }))
-    const { messages } = (await client.requests.next()).params
-    t.strictSame(messages, version === '2025-11-25' ? params.messages : [{ role: 'user', content: blocks[0] }, { role: 'user', content: blocks[1] }, params.messages[1]])
+t.test(
+  'a message to the model with several blocks becomes several messages in revisions that have one in each',
+  async t => {
+    const blocks = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' }
+    ]
+    const params = {
+      messages: [
+        { role: 'user', content: blocks },
+        { role: 'assistant', content: blocks[0] }
+      ],
+      maxTokens: 5
+    }
+    for (const version of ['2025-06-18', '2025-11-25']) {
+      const { client, connection } = await pair(t, version)
+      client.call()
+      ;(await connection.arrived.next()).resolve(ask({ model: { method: 'sampling/createMessage', params } }))
+      const { messages } = (await client.requests.next()).params
+      t.strictSame(
+        messages,
+        version === '2025-11-25'
+          ? params.messages
+          : [{ role: 'user', content: blocks[0] }, { role: 'user', content: blocks[1] }, params.messages[1]]
+      )
+    }
   }
-})
+)

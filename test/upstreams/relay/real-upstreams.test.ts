@@ -18,7 +18,12 @@ const FORM = { action: 'accept', content: { name: 'Ada' } }
 const TOOLS = ['echo', 'hang', 'ask_form', 'ask_both', 'ask_twice', 'steps']
 
 /** A gateway in front of the fixture; its tools have the names `TOOL__tool`. */
-async function through (t: Test, way: Way, version: string, options: Json = {}): Promise<{ app: FastifyInstance, server: FixtureServer }> {
+async function through (
+  t: Test,
+  way: Way,
+  version: string,
+  options: Json = {}
+): Promise<{ app: FastifyInstance, server: FixtureServer }> {
   const revision = revisions.find(one => one.version === version)
   if (revision === undefined) throw new Error(`no revision ${version}`)
   const { server, entry } = await openFixture(t, way, revision)
@@ -42,12 +47,18 @@ async function finish (client: RelayClient, alias: string, args: Json = {}): Pro
   for (;;) {
     const reply = await answer
     if (reply.result?.inputRequests === undefined) return reply
-    const inputResponses = Object.fromEntries(Object.entries(reply.result.inputRequests as Record<string, Json>).map(([key, { method }]) => [key, answerTo(method)]))
+    const inputResponses = Object.fromEntries(
+      Object.entries(reply.result.inputRequests as Record<string, Json>).map(([key, { method }]) => [
+        key,
+        answerTo(method)
+      ])
+    )
     answer = client.call(args, { alias, inputResponses, requestState: reply.result.requestState }).answer
   }
 }
 
-const answerTo = (method: unknown): object => method === 'elicitation/create' ? FORM : { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' }
+const answerTo = (method: unknown): object =>
+  method === 'elicitation/create' ? FORM : { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' }
 
 for (const way of Object.keys(ways) as Way[]) {
   for (const era of way === 'HTTP+SSE' ? [LEGACY] : [LEGACY, MODERN]) {
@@ -109,7 +120,9 @@ t.test('a stateful upstream hears of a client that does not come back', async t 
   const { result } = await client.call({}, { alias: 'ask_form' }).answer
   const [request] = server.log.of('tools/call')
   t.match(await server.log.saw('notifications/cancelled'), { params: { requestId: request?.id } })
-  t.match(await client.call({}, { alias: 'ask_form', requestState: result.requestState, inputResponses: {} }).answer, { error: { code: -32602, message: /expired|does not wait/ } })
+  t.match(await client.call({}, { alias: 'ask_form', requestState: result.requestState, inputResponses: {} }).answer, {
+    error: { code: -32602, message: /expired|does not wait/ }
+  })
   t.equal(server.runs.get('ask_form'), 1)
 })
 
@@ -127,17 +140,32 @@ t.test('a parked call does not delay the end of its upstream, nor that of the ga
 
 t.test('questions that could belong to two callers reach neither of them', async t => {
   const { app, server } = await through(t, 'stdio', LEGACY)
-  const [ada, ben] = ['ada', 'ben'].map(principal => new RelayClient(app, LEGACY, { principal })) as [RelayClient, RelayClient]
+  const [ada, ben] = ['ada', 'ben'].map(principal => new RelayClient(app, LEGACY, { principal })) as [
+    RelayClient,
+    RelayClient
+  ]
   ada.call({ key: 'ada' }, { alias: 'hang' })
   await until(() => server.hanging.has('ada'))
-  t.match(await ben.call({}, { alias: 'ask_form' }).answer, { result: { isError: true, content: [{ text: /refused/ }] } })
+  t.match(await ben.call({}, { alias: 'ask_form' }).answer, {
+    result: { isError: true, content: [{ text: /refused/ }] }
+  })
   t.equal(ada.requests.size + ben.requests.size, 0)
 })
 
 t.test('two clients with the same request id and progress token get their own progress', async t => {
   const { app } = await through(t, 'stdio', LEGACY)
   const clients = [LEGACY, MODERN].map(version => new RelayClient(app, version))
-  const replies = await Promise.all(clients.map(async client => await client.call({}, { alias: 'steps', meta: { progressToken: 1 } }).answer))
+  const replies = await Promise.all(
+    clients.map(async client => await client.call({}, { alias: 'steps', meta: { progressToken: 1 } }).answer)
+  )
   t.match(replies, [{ result: { content: [{ text: '3 steps' }] } }, { result: { content: [{ text: '3 steps' }] } }])
-  for (const client of clients) t.strictSame(client.notifications.take().filter(({ method }) => method === 'notifications/progress').map(({ params }) => params.progress), [1, 2, 3])
+  for (const client of clients) {
+    t.strictSame(
+      client.notifications
+        .take()
+        .filter(({ method }) => method === 'notifications/progress')
+        .map(({ params }) => params.progress),
+      [1, 2, 3]
+    )
+  }
 })

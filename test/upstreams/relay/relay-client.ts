@@ -27,7 +27,11 @@ export class RelayClient {
   readonly #waiting = new Map<unknown, (reply: Reply) => void>()
   #lastId = 0
 
-  constructor (app: FastifyInstance, version: string, { capabilities = EVERYTHING, principal, streams = true }: ClientOptions = {}) {
+  constructor (
+    app: FastifyInstance,
+    version: string,
+    { capabilities = EVERYTHING, principal, streams = true }: ClientOptions = {}
+  ) {
     const spoken = revision(version)
     this.#app = app
     this.#capabilities = capabilities
@@ -43,7 +47,14 @@ export class RelayClient {
   }
 
   /** Calls the tool of the upstream; `answer` settles with the response. */
-  call (args: Json = {}, { meta, alias = 'files', ...round }: { meta?: Json, alias?: string, inputResponses?: unknown, requestState?: unknown } = {}): { id: number, answer: Promise<Reply> } {
+  call (
+    args: Json = {},
+    {
+      meta,
+      alias = 'files',
+      ...round
+    }: { meta?: Json, alias?: string, inputResponses?: unknown, requestState?: unknown } = {}
+  ): { id: number, answer: Promise<Reply> } {
     const id = ++this.#lastId
     const answer = new Promise<Reply>(resolve => this.#waiting.set(id, resolve))
     const _meta = { ...(this.#stateless ? modern(this.#capabilities)._meta : {}), ...meta }
@@ -55,7 +66,10 @@ export class RelayClient {
     this.#receive({ method: 'notifications/cancelled', params: { requestId } })
   }
 
-  reply (id: number, response: { result: unknown } | { error: { code: number, message: string, data?: unknown } }): void {
+  reply (
+    id: number,
+    response: { result: unknown } | { error: { code: number, message: string, data?: unknown } }
+  ): void {
     this.#receive({ id, ...response })
   }
 
@@ -65,7 +79,9 @@ export class RelayClient {
 
   #receive (message: Json): void {
     const { channel } = this.#peer
-    if (channel !== undefined) this.#app.mcp.dispatcher.receive(decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.#peer, channel)
+    if (channel !== undefined) {
+      this.#app.mcp.dispatcher.receive(decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.#peer, channel)
+    }
   }
 
   #onMessage (message: Json): void {

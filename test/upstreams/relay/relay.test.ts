@@ -16,7 +16,14 @@ import { EVERYTHING, RelayClient } from './relay-client.js'
 
 const LEGACY = '2025-11-25'
 const MODERN = '2026-07-28'
-const RESULT = { content: [{ type: 'text', text: 'done' }, { type: 'hologram', depth: 3 }], _meta: { 'vendor/key': 1 }, more: true }
+const RESULT = {
+  content: [
+    { type: 'text', text: 'done' },
+    { type: 'hologram', depth: 3 }
+  ],
+  _meta: { 'vendor/key': 1 },
+  more: true
+}
 
 for (const version of ERAS) {
   for (const era of [LEGACY, MODERN]) {
@@ -29,7 +36,11 @@ for (const version of ERAS) {
       t.equal(method, 'tools/call')
       t.strictSame(params, { name: 'tool', arguments: { a: [1, { b: null }] } })
       resolve({ ...RESULT, ...(era === MODERN ? { resultType: 'complete' } : {}) })
-      t.match((await answer).result, { content: [{ text: 'done' }, { type: 'hologram', depth: 3 }], _meta: { 'vendor/key': 1 }, more: true })
+      t.match((await answer).result, {
+        content: [{ text: 'done' }, { type: 'hologram', depth: 3 }],
+        _meta: { 'vendor/key': 1 },
+        more: true
+      })
     })
   }
 }
@@ -39,7 +50,18 @@ t.test('keys of _meta that belong to the hop of the client do not reach the upst
   const { connection } = addUpstream(app, MODERN)
   const client = new RelayClient(app, MODERN)
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-  client.call({}, { meta: { progressToken: 'mine', 'io.modelcontextprotocol/logLevel': 'info', 'io.modelcontextprotocol/other': 1, 'vendor/key': { deep: true }, traceparent } })
+  client.call(
+    {},
+    {
+      meta: {
+        progressToken: 'mine',
+        'io.modelcontextprotocol/logLevel': 'info',
+        'io.modelcontextprotocol/other': 1,
+        'vendor/key': { deep: true },
+        traceparent
+      }
+    }
+  )
   const { params, wantsProgress, logLevel } = await connection.arrived.next()
   t.strictSame(params._meta, { 'vendor/key': { deep: true }, traceparent })
   t.equal(wantsProgress, true)
@@ -58,7 +80,13 @@ t.test('an upstream is asked for neither progress nor log messages that the clie
 t.test('an upstream hears of what the client can be asked, and of nothing else', async t => {
   const app = await gateway(t)
   const { connection } = addUpstream(app, MODERN)
-  const declared = { elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {}, odd: {} }, roots: { listChanged: true }, experimental: { x: {} }, extensions: { 'a/b': {} } }
+  const declared = {
+    elicitation: { form: {}, url: {} },
+    sampling: { tools: {}, context: {}, odd: {} },
+    roots: { listChanged: true },
+    experimental: { x: {} },
+    extensions: { 'a/b': {} }
+  }
   const full = { elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: {} }
   const expected = {
     '2024-11-05': { sampling: { context: {} }, roots: {} },
@@ -103,7 +131,13 @@ for (const version of ERAS) {
     await answer
     call.progress({ progressToken: 1, progress: 3 })
     const message = version === '2024-11-05' ? {} : { message: 'first' }
-    t.strictSame(client.notifications.take().map(({ params }) => params), [{ progressToken: 'mine', progress: 1, total: 3, ...message }, { progressToken: 'mine', progress: 2.5 }])
+    t.strictSame(
+      client.notifications.take().map(({ params }) => params),
+      [
+        { progressToken: 'mine', progress: 1, total: 3, ...message },
+        { progressToken: 'mine', progress: 2.5 }
+      ]
+    )
   })
 }
 
@@ -113,34 +147,45 @@ t.test('log messages reach the client at the level it wants', async t => {
   const client = new RelayClient(app, MODERN)
   const { answer } = client.call({}, { meta: { 'io.modelcontextprotocol/logLevel': 'warning' } })
   const { call, resolve } = await connection.arrived.next()
-  for (const level of ['debug', 'warning', 'nonsense', 'emergency']) call.log({ level, logger: 'it', data: { level }, extra: 1, _meta: { 'io.modelcontextprotocol/x': 1, mine: 2 } })
+  for (const level of ['debug', 'warning', 'nonsense', 'emergency']) {
+    call.log({ level, logger: 'it', data: { level }, extra: 1, _meta: { 'io.modelcontextprotocol/x': 1, mine: 2 } })
+  }
   resolve(RESULT)
   await answer
-  t.strictSame(client.notifications.take(), ['warning', 'emergency'].map(level =>
-    ({ jsonrpc: '2.0', method: 'notifications/message', params: { level, logger: 'it', data: { level }, extra: 1, _meta: { mine: 2 } } })))
+  t.strictSame(
+    client.notifications.take(),
+    ['warning', 'emergency'].map(level => ({
+      jsonrpc: '2.0',
+      method: 'notifications/message',
+      params: { level, logger: 'it', data: { level }, extra: 1, _meta: { mine: 2 } }
+    }))
+  )
 })
 
 for (const version of [LEGACY, MODERN]) {
   for (const era of [LEGACY, MODERN]) {
-    t.test(`a cancelled call of ${version} is cancelled at an upstream of ${era} at once, and others are not`, async t => {
-      const app = await gateway(t)
-      const { connection } = addUpstream(app, era)
-      const client = new RelayClient(app, version)
-      const other = client.call({ other: true })
-      const { resolve } = await connection.arrived.next()
-      const took = await bestTime(100, async () => {
-        const { id } = client.call({ cancelled: true })
-        await connection.arrived.next()
-        const cancelledAt = performance.now()
-        client.cancel(id)
-        t.match(await connection.cancelled.next(), { params: { arguments: { cancelled: true } } })
-        return performance.now() - cancelledAt
-      })
-      t.ok(took < 100, `${took} ms`)
-      resolve(RESULT)
-      t.match(await other.answer, { result: { more: true } })
-      t.equal(connection.cancelled.size, 0)
-    })
+    t.test(
+      `a cancelled call of ${version} is cancelled at an upstream of ${era} at once, and others are not`,
+      async t => {
+        const app = await gateway(t)
+        const { connection } = addUpstream(app, era)
+        const client = new RelayClient(app, version)
+        const other = client.call({ other: true })
+        const { resolve } = await connection.arrived.next()
+        const took = await bestTime(100, async () => {
+          const { id } = client.call({ cancelled: true })
+          await connection.arrived.next()
+          const cancelledAt = performance.now()
+          client.cancel(id)
+          t.match(await connection.cancelled.next(), { params: { arguments: { cancelled: true } } })
+          return performance.now() - cancelledAt
+        })
+        t.ok(took < 100, `${took} ms`)
+        resolve(RESULT)
+        t.match(await other.answer, { result: { more: true } })
+        t.equal(connection.cancelled.size, 0)
+      }
+    )
   }
 }
 
@@ -205,7 +250,13 @@ t.test('the error of an upstream says nothing about the HTTP request, except for
         jsonrpc: '2.0',
         id: 1,
         method: 'tools/call',
-        params: { name: 'files__tool', _meta: { 'io.modelcontextprotocol/protocolVersion': MODERN, 'io.modelcontextprotocol/clientCapabilities': EVERYTHING } }
+        params: {
+          name: 'files__tool',
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': MODERN,
+            'io.modelcontextprotocol/clientCapabilities': EVERYTHING
+          }
+        }
       }
     })
     void reply.then(() => {})
@@ -217,13 +268,22 @@ t.test('the error of an upstream says nothing about the HTTP request, except for
   }
 })
 
-t.test('a call is given up after the timeout of its upstream, in words that name it, and is cancelled there', async t => {
-  const app = await gateway(t)
-  const { connection } = addUpstream(app, LEGACY, { timeout: 500 })
-  const { answer } = new RelayClient(app, LEGACY).call()
-  t.match(await answer, { error: { code: -32603, message: /given up after \d+ ms without an answer of the upstream server files/, data: { upstream: 'files' } } })
-  await connection.cancelled.next()
-})
+t.test(
+  'a call is given up after the timeout of its upstream, in words that name it, and is cancelled there',
+  async t => {
+    const app = await gateway(t)
+    const { connection } = addUpstream(app, LEGACY, { timeout: 500 })
+    const { answer } = new RelayClient(app, LEGACY).call()
+    t.match(await answer, {
+      error: {
+        code: -32603,
+        message: /given up after \d+ ms without an answer of the upstream server files/,
+        data: { upstream: 'files' }
+      }
+    })
+    await connection.cancelled.next()
+  }
+)
 
 t.test('progress extends the time of a call by the timeout of its upstream, but not beyond callTimeoutMax', async t => {
   const clock = turnable(t)
@@ -252,8 +312,13 @@ t.test('progress extends the time of a call by the timeout of its upstream, but 
 })
 
 t.test('stateless HTTP requests of one caller have one client, those of others have others', async t => {
-  const of = (version: string, identity: Identity, forwarded = false, transport: Transport = 'http', connection: object = socket) =>
-    clientOf({ peer: new Peer({ transport, connection }), identity, revision: revision(version), forwarded })
+  const of = (
+    version: string,
+    identity: Identity,
+    forwarded = false,
+    transport: Transport = 'http',
+    connection: object = socket
+  ) => clientOf({ peer: new Peer({ transport, connection }), identity, revision: revision(version), forwarded })
   const socket = {}
   const ada: Identity = { principal: 'ada', scopes: 'all' }
   const here: Identity = { principal: undefined, scopes: 'all', address: '127.0.0.1' }

@@ -9,7 +9,11 @@ import { call, canBeAsked, named, type Chapter } from './passage.js'
 export const calls: Record<string, Chapter> = {
   'a call reaches the server and its result the client': async (t, passage) => {
     t.equal(textOf(await call(passage, 'echo', { text: 'é "☃"\n' })), 'é "☃"\n')
-    t.equal(textOf(await call(passage, 'echo', {})), 'undefined', 'the gateway leaves the check of arguments to the server')
+    t.equal(
+      textOf(await call(passage, 'echo', {})),
+      'undefined',
+      'the gateway leaves the check of arguments to the server'
+    )
     t.equal(textOf(await call(passage, 'wrong_output')), 'wrong', 'and that of results to the client')
   },
 
@@ -20,9 +24,21 @@ export const calls: Record<string, Chapter> = {
 
   'the server sees the gateway, with what the client added and nothing else of it': async (t, passage) => {
     const { client, server } = passage
-    const added = { 'vendor.example/key': { kept: ['é'] }, traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }
-    const reply = await call(passage, 'reflect', { deep: [{ a: null }] }, { _meta: { ...added, progressToken: 'token of the client' } })
-    const { params, headers, capabilities } = JSON.parse(textOf(reply)) as { params: Json & { _meta: Json }, headers: Json, capabilities: Json }
+    const added = {
+      'vendor.example/key': { kept: ['é'] },
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    }
+    const reply = await call(
+      passage,
+      'reflect',
+      { deep: [{ a: null }] },
+      { _meta: { ...added, progressToken: 'token of the client' } }
+    )
+    const { params, headers, capabilities } = JSON.parse(textOf(reply)) as {
+      params: Json & { _meta: Json }
+      headers: Json
+      capabilities: Json
+    }
     const { progressToken, ...rest } = params._meta
     t.match({ name: params.name, arguments: params.arguments }, { name: 'reflect', arguments: { deep: [{ a: null }] } })
     t.not(progressToken, 'token of the client', 'tokens are per connection')
@@ -30,8 +46,12 @@ export const calls: Record<string, Chapter> = {
     t.notMatch(JSON.stringify({ params, headers }), clientInfo.name)
     t.notMatch(JSON.stringify(headers), 'secret of the client')
     if (server.revision.modern) t.equal(rest[meta.version], server.revision.version)
-    if (server.revision.modern && client.revision.modern) t.strictSame(capabilities, { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} })
-    if (server.revision.modern && !canBeAsked(passage)) t.strictSame(capabilities, {}, 'a client without a stream cannot be asked')
+    if (server.revision.modern && client.revision.modern) {
+      t.strictSame(capabilities, { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} })
+    }
+    if (server.revision.modern && !canBeAsked(passage)) {
+      t.strictSame(capabilities, {}, 'a client without a stream cannot be asked')
+    }
   },
 
   'progress has the token of the client': async (t, passage) => {
@@ -39,7 +59,12 @@ export const calls: Record<string, Chapter> = {
     for (const progressToken of [unique('token'), 0, '']) {
       client.notifications.empty()
       t.equal(textOf(await call(passage, 'steps', {}, { _meta: { progressToken } })), '3 steps')
-      const steps = [1, 2, 3].map(progress => ({ progressToken, progress, total: 3, ...(server.revision.audio && client.revision.audio ? { message: `step ${progress}` } : {}) }))
+      const steps = [1, 2, 3].map(progress => ({
+        progressToken,
+        progress,
+        total: 3,
+        ...(server.revision.audio && client.revision.audio ? { message: `step ${progress}` } : {})
+      }))
       t.strictSame(notificationsOf(client, 'notifications/progress'), client.transport.streams ? steps : [])
     }
     await call(passage, 'steps')
@@ -76,7 +101,9 @@ export const calls: Record<string, Chapter> = {
   'errors of the server stay as they are': async (t, passage) => {
     const { error } = await call(passage, 'fail')
     t.strictSame(error, { code: -31_999, message: 'the fixture fails: "é"', data: { detail: { nested: [1, null] } } })
-    t.match(await call(passage, 'refuse'), { result: { content: [{ type: 'text', text: 'not today' }], isError: true } })
+    t.match(await call(passage, 'refuse'), {
+      result: { content: [{ type: 'text', text: 'not today' }], isError: true }
+    })
     t.ok((await call(passage, 'no_such_tool')).error)
   },
 
@@ -87,7 +114,10 @@ export const calls: Record<string, Chapter> = {
     const { resultType, ...rest } = result
     t.equal(resultType, client.revision.modern ? 'complete' : undefined)
     const expected = oddResult(server.name)
-    t.strictSame({ ...rest, _meta: withoutReserved(rest._meta as Json) }, client.revision.titles ? expected : inEarlyWords(expected))
+    t.strictSame(
+      { ...rest, _meta: withoutReserved(rest._meta as Json) },
+      client.revision.titles ? expected : inEarlyWords(expected)
+    )
   },
 
   'parameters are mirrored in headers': async (t, passage) => {

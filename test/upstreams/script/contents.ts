@@ -9,16 +9,27 @@ import { call, named, type Chapter } from './passage.js'
 export const contents: Record<string, Chapter> = {
   'every page of every list': async (t, { client, server }) => {
     const own = (prefix: string) => (value: unknown): boolean => String(value).startsWith(prefix)
-    const tools = (await listAll(client, 'tools/list', 'tools')).map(({ name }) => String(name)).filter(own(`${server.name}__`))
+    const tools = (await listAll(client, 'tools/list', 'tools'))
+      .map(({ name }) => String(name))
+      .filter(own(`${server.name}__`))
     t.equal(tools.length, 20)
     t.ok(tools.every(name => /^[A-Za-z0-9_-]{1,49}$/.test(name)), 'names that every client can use')
-    const uris = (await listAll(client, 'resources/list', 'resources')).map(({ uri }) => uri).filter(own(`${server.name}:`))
+    const uris = (await listAll(client, 'resources/list', 'resources'))
+      .map(({ uri }) => uri)
+      .filter(own(`${server.name}:`))
     t.strictSame(uris.sort(), ['bytes', 'four', 'one', 'text', 'three', 'two'].map(name => `${server.name}://${name}`))
-    const templates = (await listAll(client, 'resources/templates/list', 'resourceTemplates')).filter(({ uriTemplate }) => own(`${server.name}:`)(uriTemplate))
+    const templates = (await listAll(client, 'resources/templates/list', 'resourceTemplates')).filter(
+      ({ uriTemplate }) => own(`${server.name}:`)(uriTemplate)
+    )
     t.equal(templates.length, 5)
-    const prompts = (await listAll(client, 'prompts/list', 'prompts')).filter(({ name }) => own(`${server.name}__`)(name))
+    const prompts = (await listAll(client, 'prompts/list', 'prompts')).filter(({ name }) =>
+      own(`${server.name}__`)(name)
+    )
     t.equal(prompts.length, 5)
-    t.match(prompts.find(({ name }) => name === `${server.name}__introduce`), { description: 'The prompt introduce', arguments: [{ name: 'who', required: true }] })
+    t.match(
+      prompts.find(({ name }) => name === `${server.name}__introduce`),
+      { description: 'The prompt introduce', arguments: [{ name: 'who', required: true }] }
+    )
   },
 
   'a resource': async (t, { client, server: { name } }) => {
@@ -37,13 +48,20 @@ export const contents: Record<string, Chapter> = {
   },
 
   'a prompt': async (t, passage) => {
-    const { result } = await passage.client.request('prompts/get', { name: named(passage, 'introduce'), arguments: { who: 'Ada' } })
-    t.match(result, { description: 'The prompt introduce', messages: [{ role: 'user', content: { type: 'text', text: 'Introduce Ada.' } }] })
+    const { result } = await passage.client.request('prompts/get', {
+      name: named(passage, 'introduce'),
+      arguments: { who: 'Ada' }
+    })
+    t.match(result, {
+      description: 'The prompt introduce',
+      messages: [{ role: 'user', content: { type: 'text', text: 'Introduce Ada.' } }]
+    })
   },
 
   'a completion': async (t, passage) => {
     const { client, server } = passage
-    const complete = async (ref: object, name: string) => (await client.request('completion/complete', { ref, argument: { name, value: 'Al' } })).result
+    const complete = async (ref: object, name: string) =>
+      (await client.request('completion/complete', { ref, argument: { name, value: 'Al' } })).result
     const expected = { completion: { values: ['Alan', 'Alonzo'], total: 1_234, hasMore: true } }
     t.match(await complete({ type: 'ref/prompt', name: named(passage, 'introduce') }, 'who'), expected)
     t.match(await complete({ type: 'ref/resource', uri: `${server.name}://item/{id}` }, 'id'), expected)
@@ -62,8 +80,13 @@ export const contents: Record<string, Chapter> = {
     await until(() => !subscribed(uri), 'the end of the subscription at the server')
 
     function subscribed (uri: string): boolean {
-      return [...server.conversations].some(({ subscriptions, listeners }) =>
-        subscriptions.has(uri) || [...listeners.values()].some(filter => (filter.resourceSubscriptions as string[] | undefined)?.includes(uri) === true))
+      return [...server.conversations].some(
+        ({ subscriptions, listeners }) =>
+          subscriptions.has(uri) ||
+          [...listeners.values()].some(
+            filter => (filter.resourceSubscriptions as string[] | undefined)?.includes(uri) === true
+          )
+      )
     }
   },
 

@@ -17,7 +17,8 @@ export interface Passage {
 export type Chapter = (t: Test, passage: Passage) => Promise<void>
 
 /** True where the revisions of both sides have it. */
-export const haveBoth = ({ client, server }: Passage, feature: 'elicitation' | 'icons'): boolean => client.revision[feature] && server.revision[feature]
+export const haveBoth = ({ client, server }: Passage, feature: 'elicitation' | 'icons'): boolean =>
+  client.revision[feature] && server.revision[feature]
 
 /** False where a request of the server has no way to the client: a stateful one needs a stream. */
 export const canBeAsked = ({ client }: Passage): boolean => client.revision.modern || client.transport.streams

@@ -20,17 +20,39 @@ export const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, 
 export const questions: Record<string, Chapter> = {
   'a form': async (t, passage) => {
     if (!canBeAsked(passage) || !haveBoth(passage, 'elicitation')) return
-    await asks(t, passage, 'ask_form', [FORM], [{ method: 'elicitation/create', params: { message: 'What is your name?', requestedSchema: { required: ['name'] } } }])
+    await asks(
+      t,
+      passage,
+      'ask_form',
+      [FORM],
+      [
+        {
+          method: 'elicitation/create',
+          params: { message: 'What is your name?', requestedSchema: { required: ['name'] } }
+        }
+      ]
+    )
   },
 
   'a form on the stream that belongs to no request': async (t, passage) => {
-    if (passage.server.revision.modern || passage.way !== 'HTTP' || !canBeAsked(passage) || !haveBoth(passage, 'elicitation')) return
+    if (
+      passage.server.revision.modern ||
+      passage.way !== 'HTTP' ||
+      !canBeAsked(passage) ||
+      !haveBoth(passage, 'elicitation')
+    ) { return }
     await asks(t, passage, 'ask_form', [FORM], [{ method: 'elicitation/create' }], { arguments: { elsewhere: true } })
   },
 
   'a URL': async (t, passage) => {
     if (!canBeAsked(passage) || !haveBoth(passage, 'icons')) return
-    await asks(t, passage, 'ask_url', [CONSENT], [{ method: 'elicitation/create', params: { mode: 'url', url: 'https://login.example/?a=1&b=é' } }])
+    await asks(
+      t,
+      passage,
+      'ask_url',
+      [CONSENT],
+      [{ method: 'elicitation/create', params: { mode: 'url', url: 'https://login.example/?a=1&b=é' } }]
+    )
   },
 
   'a model': async (t, passage) => {
@@ -48,20 +70,34 @@ export const questions: Record<string, Chapter> = {
 
   'two in a row': async (t, passage) => {
     if (!canBeAsked(passage) || !haveBoth(passage, 'elicitation')) return
-    await asks(t, passage, 'ask_twice', [FORM, SAMPLE], [{ method: 'elicitation/create' }, { method: 'sampling/createMessage' }])
+    await asks(
+      t,
+      passage,
+      'ask_twice',
+      [FORM, SAMPLE],
+      [{ method: 'elicitation/create' }, { method: 'sampling/createMessage' }]
+    )
   },
 
   'two at once': async (t, passage) => {
     if (!canBeAsked(passage) || !haveBoth(passage, 'elicitation')) return
     await asks(t, passage, 'ask_both', [FORM, SAMPLE])
-    t.strictSame(passage.client.asked.slice(-2).map(({ method }) => method).sort(), ['elicitation/create', 'sampling/createMessage'])
+    t.strictSame(
+      passage.client.asked
+        .slice(-2)
+        .map(({ method }) => method)
+        .sort(),
+      ['elicitation/create', 'sampling/createMessage']
+    )
   },
 
   'one after progress': async (t, passage) => {
     if (!canBeAsked(passage) || !haveBoth(passage, 'elicitation')) return
     passage.client.notifications.empty()
     await asks(t, passage, 'ask_late', [FORM], [{ method: 'elicitation/create' }], { _meta: { progressToken: 7 } })
-    if (passage.client.transport.streams) t.match(await passage.client.notified('notifications/progress'), { progressToken: 7, progress: 1 })
+    if (passage.client.transport.streams) {
+      t.match(await passage.client.notified('notifications/progress'), { progressToken: 7, progress: 1 })
+    }
   },
 
   'the state of the server comes back to the byte': async (t, passage) => {
@@ -82,7 +118,14 @@ export const questions: Record<string, Chapter> = {
   }
 }
 
-async function asks (t: Test, passage: Passage, tool: string, expected: object[], asked: object[] = [], more: Json = {}): Promise<void> {
+async function asks (
+  t: Test,
+  passage: Passage,
+  tool: string,
+  expected: object[],
+  asked: object[] = [],
+  more: Json = {}
+): Promise<void> {
   const { client, server } = passage
   const before = { asked: client.asked.length, runs: server.runs.get(tool) ?? 0 }
   const reply = await call(passage, tool, {}, more)

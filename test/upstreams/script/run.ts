@@ -21,7 +21,12 @@ export async function runScript (t: Test, place: Place, { transport, revision, w
   await t.test(`${revision.version} over ${transport.name} to ${server.revision.version} over ${way}`, async t => {
     const faults: string[] = []
     const client = await connect(t, capabilities, faults)
-    const passage = { client, server, way, connect: async (t: Test, own: Json = capabilities) => await connect(t, own, []) }
+    const passage = {
+      client,
+      server,
+      way,
+      connect: async (t: Test, own: Json = capabilities) => await connect(t, own, [])
+    }
     for (const [name, chapter] of Object.entries(script)) await t.test(name, async t => await chapter(t, passage))
     t.strictSame(faults, [], 'every message to the client was in order')
     t.strictSame(server.log.faults.splice(0), [], 'and every message to the server')
@@ -37,8 +42,18 @@ export async function runScript (t: Test, place: Place, { transport, revision, w
 
 /** A gateway in a process of its own has just begun to start its server. */
 async function listed (client: Client, { name }: FixtureServer): Promise<void> {
-  for (const [method, member] of [['tools/list', 'tools'], ['prompts/list', 'prompts'], ['resources/templates/list', 'resourceTemplates']] as const) {
-    await until(async () => (await listAll(client, method, member)).some(({ name: own, uriTemplate }) => String(uriTemplate ?? own).startsWith(name)), `${method} of ${name}`)
+  for (const [method, member] of [
+    ['tools/list', 'tools'],
+    ['prompts/list', 'prompts'],
+    ['resources/templates/list', 'resourceTemplates']
+  ] as const) {
+    await until(
+      async () =>
+        (await listAll(client, method, member)).some(({ name: own, uriTemplate }) =>
+          String(uriTemplate ?? own).startsWith(name)
+        ),
+      `${method} of ${name}`
+    )
   }
   // The announcement comes before the answer to what is asked after it.
   await client.request('tools/list')

@@ -30,7 +30,12 @@ t.test('whenever it is closed, a connection that was just opened is closed, too'
   for (let turns = 0; turns < 20; turns++) {
     const connection = new FakeConnection()
     let open = (): void => {}
-    const { supervisor } = supervise({ connect: async () => await new Promise(resolve => { open = () => resolve(connection) }) })
+    const { supervisor } = supervise({
+      connect: async () =>
+        await new Promise(resolve => {
+          open = () => resolve(connection)
+        })
+    })
     const opening = supervisor.get().catch(() => {})
     await until(() => open.length === 0 && supervisor.state === 'starting')
     await new Promise(resolve => setImmediate(resolve))
@@ -44,7 +49,12 @@ t.test('whenever it is closed, a connection that was just opened is closed, too'
 
 t.test('tries that failed count as restarts, and the last lines are logged once while they stay the same', async t => {
   let lines = ['first', 'second']
-  const { supervisor, logged } = supervise({ connect: async () => { throw new Error('it exited') }, lastLines: () => lines })
+  const { supervisor, logged } = supervise({
+    connect: async () => {
+      throw new Error('it exited')
+    },
+    lastLines: () => lines
+  })
   supervisor.start()
   await until(() => logged.length >= 2)
   lines = ['other']

@@ -15,7 +15,11 @@ t.test('each second has its own calls, and seconds without any are told, too', a
   for (let call = 0; call < 100; call++) rates.add(START + 500, call < 95 ? 1 : 100, call === 0, 'a')
   rates.add(START + 2_500, 1, false, undefined)
   rates.moveTo(START + 3_000)
-  t.match(rates.secondsFrom(0), [{ at: START, calls: 100, errors: 1 }, { at: START + 1_000, calls: 0, p50: 0 }, { at: START + 2_000, calls: 1 }])
+  t.match(rates.secondsFrom(0), [
+    { at: START, calls: 100, errors: 1 },
+    { at: START + 1_000, calls: 0, p50: 0 },
+    { at: START + 2_000, calls: 1 }
+  ])
   const { p50, p95, p99 } = rates.secondsFrom(0)[0] ?? { p50: 0, p95: 0, p99: 0 }
   t.strictSame([p50, p95, p99].map(bucketOf), [1, 1, 100].map(bucketOf))
   t.equal(rates.secondsFrom(2).length, 1)

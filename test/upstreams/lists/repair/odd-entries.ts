@@ -3,7 +3,11 @@ type Json = Record<string, unknown>
 const tool = (more: Json): Json => ({ name: 'odd', inputSchema: { type: 'object' }, ...more })
 const input = (inputSchema: unknown): Json => tool({ inputSchema })
 const output = (outputSchema: unknown): Json => tool({ outputSchema })
-const draft = (number: string, more: Json): Json => ({ $schema: `http://json-schema.org/draft-0${number}/schema#`, type: 'object', ...more })
+const draft = (number: string, more: Json): Json => ({
+  $schema: `http://json-schema.org/draft-0${number}/schema#`,
+  type: 'object',
+  ...more
+})
 
 /** Tools that some client refuses, or that other validators read otherwise. The gateway lists each of them. */
 export const TOOLS: Readonly<Record<string, Json>> = {
@@ -87,24 +91,64 @@ export const TOOLS: Readonly<Record<string, Json>> = {
 /** The same of the other kinds. */
 export const PROMPTS: Readonly<Record<string, Json>> = {
   'description null': { name: 'odd', description: null },
-  'an argument without a name': { name: 'odd', arguments: [{ description: 'x' }, { name: 'fine', required: 'yes', description: null }] },
+  'an argument without a name': {
+    name: 'odd',
+    arguments: [{ description: 'x' }, { name: 'fine', required: 'yes', description: null }]
+  },
   'arguments null': { name: 'odd', arguments: null }
 }
 
 /** Forms of `lastModified`. */
 export const TIMES: readonly string[] = [
-  '2023-02-28T10:00:00Z', '2024-02-29T10:00:00.123Z', '2000-02-29T00:00:00+00:00', '0000-02-29T23:59:59-23:59', '2023-12-31T23:59:59.999999999+05:00',
-  '2023-02-30T10:00:00Z', '2023-02-29T10:00:00Z', '1900-02-29T10:00:00Z', '2023-04-31T10:00:00Z', '2023-13-01T10:00:00Z', '2023-00-01T10:00:00Z', '2023-01-00T10:00:00Z', '2023-01-32T10:00:00Z',
-  '2023-01-01T24:00:00Z', '2023-01-01T10:60:00Z', '2023-01-01T10:00:60Z', '2023-01-01T10:00:00+0500', '2023-01-01T10:00:00+05', '2023-01-01T10:00:00+24:00', '2023-01-01T10:00:00+05:60', '2023-01-01T10:00Z',
-  '2023-01-01T10:00+05:00', '2023-01-01T10:00:00', '2023-01-01', '2023-01-01 10:00:00Z', '2023-01-01t10:00:00z', '2023-01-01T10:00:00.Z', '2023-01-01T10:00:00,5Z', '+02023-01-01T10:00:00Z', '2023-01-01T10:00:00Z\n', 'yesterday', ''
+  '2023-02-28T10:00:00Z',
+  '2024-02-29T10:00:00.123Z',
+  '2000-02-29T00:00:00+00:00',
+  '0000-02-29T23:59:59-23:59',
+  '2023-12-31T23:59:59.999999999+05:00',
+  '2023-02-30T10:00:00Z',
+  '2023-02-29T10:00:00Z',
+  '1900-02-29T10:00:00Z',
+  '2023-04-31T10:00:00Z',
+  '2023-13-01T10:00:00Z',
+  '2023-00-01T10:00:00Z',
+  '2023-01-00T10:00:00Z',
+  '2023-01-32T10:00:00Z',
+  '2023-01-01T24:00:00Z',
+  '2023-01-01T10:60:00Z',
+  '2023-01-01T10:00:60Z',
+  '2023-01-01T10:00:00+0500',
+  '2023-01-01T10:00:00+05',
+  '2023-01-01T10:00:00+24:00',
+  '2023-01-01T10:00:00+05:60',
+  '2023-01-01T10:00Z',
+  '2023-01-01T10:00+05:00',
+  '2023-01-01T10:00:00',
+  '2023-01-01',
+  '2023-01-01 10:00:00Z',
+  '2023-01-01t10:00:00z',
+  '2023-01-01T10:00:00.Z',
+  '2023-01-01T10:00:00,5Z',
+  '+02023-01-01T10:00:00Z',
+  '2023-01-01T10:00:00Z\n',
+  'yesterday',
+  ''
 ]
 
 export const RESOURCES: Readonly<Record<string, Json>> = {
   'mimeType null': { name: 'odd', uri: 'odd://1', mimeType: null },
   'annotations null': { name: 'odd', uri: 'odd://2', annotations: null },
   'a size in words': { name: 'odd', uri: 'odd://3', size: '12' },
-  'a priority above 1': { name: 'odd', uri: 'odd://4', annotations: { priority: 5, audience: ['all'], lastModified: 'yesterday' } },
-  ...Object.fromEntries(TIMES.map((lastModified, index) => [`modified at ${lastModified}`, { name: 'odd', uri: `odd://time${index}`, annotations: { lastModified } }]))
+  'a priority above 1': {
+    name: 'odd',
+    uri: 'odd://4',
+    annotations: { priority: 5, audience: ['all'], lastModified: 'yesterday' }
+  },
+  ...Object.fromEntries(
+    TIMES.map((lastModified, index) => [
+      `modified at ${lastModified}`,
+      { name: 'odd', uri: `odd://time${index}`, annotations: { lastModified } }
+    ])
+  )
 }
 
 export const TEMPLATES: Readonly<Record<string, Json>> = {
@@ -114,7 +158,11 @@ export const TEMPLATES: Readonly<Record<string, Json>> = {
 
 /** What cannot be listed in any form that clients read. */
 export const HOPELESS = {
-  tools: [{ name: 'text-schema', inputSchema: 'x' }, { name: 'no-input', inputSchema: false }, { name: 'task', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } }],
+  tools: [
+    { name: 'text-schema', inputSchema: 'x' },
+    { name: 'no-input', inputSchema: false },
+    { name: 'task', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } }
+  ],
   prompts: [{ name: 'text-arguments', arguments: 'x' }],
   resources: [{ name: 'no-uri', uri: 'not a URI' }]
 }

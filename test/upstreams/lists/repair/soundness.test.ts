@@ -9,10 +9,19 @@ import { RandomSchemas, type Dialect } from './random-schemas.js'
 type Json = Record<string, unknown>
 type Check = (value: unknown) => boolean
 
-/** Ten thousand take five minutes or more, without the limit of `npm test`: REPAIR_CASES=10000 TAP_TIMEOUT=3600 node build/test/upstreams/lists/repair/soundness.test.js */
+/**
+ * Ten thousand take five minutes or more, without the limit of `npm test`: REPAIR_CASES=10000 TAP_TIMEOUT=3600 node
+ * build/test/upstreams/lists/repair/soundness.test.js
+ */
 const CASES = Number(process.env.REPAIR_CASES ?? 100)
 const VALUES = 20
-const DRAFTS: Record<Dialect, SchemaDraft> = { draft4: '4', draft7: '7', draft2019: '2019-09', draft2020: '2020-12', undeclared: '2020-12' }
+const DRAFTS: Record<Dialect, SchemaDraft> = {
+  draft4: '4',
+  draft7: '7',
+  draft2019: '2019-09',
+  draft2020: '2020-12',
+  undeclared: '2020-12'
+}
 const LENIENT: Options = { strict: false, validateSchema: false, logger: false, validateFormats: false, meta: false }
 /** They take turns: to compile a schema takes longer than everything else. */
 const ENGINES = [['ajv2020', new Ajv2020(LENIENT)], ['ajv7', new Ajv(LENIENT)]] as const
@@ -31,7 +40,10 @@ t.test('a value that is valid under the schema of a server is valid under what i
     const given = worker(schema, DRAFTS[dialect])
     if (index % 50 === 0) official = new AjvJsonSchemaValidator()
     t.doesNotThrow(() => official.getValidator(structuredClone(outputSchema)), `case ${index} is compiled by SDK v1`)
-    for (const [kind, listed, some] of [['input', inputSchema, values], ['output', outputSchema, [...values, ...others]]] as const) {
+    for (const [kind, listed, some] of [
+      ['input', inputSchema, values],
+      ['output', outputSchema, [...values, ...others]]
+    ] as const) {
       const engine = random.pick(ENGINES)
       const checks = checksOf(listed, engine)
       for (const value of some) {
@@ -39,7 +51,12 @@ t.test('a value that is valid under the schema of a server is valid under what i
         valid++
         const refusing = Object.keys(checks).filter(name => checks[name]?.(value) === false)
         if (refusing.join() === engine[0] && refuses(engine, schema, value)) continue
-        if (refusing.length > 0) t.fail(`case ${index}, ${kind}: ${refusing.join()} refuses ${JSON.stringify(value)}`, { schema: JSON.stringify(schema), listed: JSON.stringify(listed) })
+        if (refusing.length > 0) {
+          t.fail(`case ${index}, ${kind}: ${refusing.join()} refuses ${JSON.stringify(value)}`, {
+            schema: JSON.stringify(schema),
+            listed: JSON.stringify(listed)
+          })
+        }
       }
     }
   }
@@ -60,7 +77,10 @@ function checksOf (listed: Json, [name, engine]: typeof ENGINES[number]): Record
   return { cfworker: worker(listed, '2020-12', true), [name]: safely(check) }
 }
 
-/** Engines disagree about some schemas: one that refuses the value also under the original says nothing about the repair. */
+/**
+ * Engines disagree about some schemas: one that refuses the value also under the original says nothing about the
+ * repair.
+ */
 function refuses ([, engine]: typeof ENGINES[number], { $schema, ...schema }: Json, value: unknown): boolean {
   try {
     return !engine.compile(schema)(value)
@@ -89,8 +109,9 @@ function worker (schema: Json, draft: SchemaDraft, isListed = false): Check {
 }
 
 /**
- * Schemas that refer to themselves without end are valid for nothing, and no more so when they are listed. The code that ajv writes for `patternProperties`
- * beside `anyOf` fails with a TypeError, also for schemas of the newest dialect that were not repaired.
+ * Schemas that refer to themselves without end are valid for nothing, and no more so when they are listed. The code
+ * that ajv writes for `patternProperties` beside `anyOf` fails with a TypeError, also for schemas of the newest dialect
+ * that were not repaired.
  */
 function safely (check: Check): Check {
   return value => {
