@@ -129,7 +129,9 @@ t.test('a request that was sent again does not run again, however late the first
   await new Promise(setImmediate)
   for (const deliver of wire.late) deliver()
   await new Promise(setImmediate)
-  t.strictSame([copies, runs()], [2, 1])
+  // A busy machine may send it once more.
+  t.ok(copies >= 2, `${copies} copies`)
+  t.equal(runs(), 1)
   await until(() => answers.size === 0)
 })
 

@@ -117,7 +117,9 @@ for (const way of Object.keys(ways) as Way[]) {
 t.test('a stateful upstream hears of a client that does not come back', async t => {
   const { app, server } = await through(t, 'stdio', LEGACY, { limits: { parkedCallLifetime: 50 } })
   const client = new RelayClient(app, MODERN)
-  const { result } = await client.call({}, { alias: 'ask_form' }).answer
+  const answer = await client.call({}, { alias: 'ask_form' }).answer
+  t.match(answer, { result: { resultType: 'input_required' } })
+  const { result } = answer
   const [request] = server.log.of('tools/call')
   t.match(await server.log.saw('notifications/cancelled'), { params: { requestId: request?.id } })
   t.match(await client.call({}, { alias: 'ask_form', requestState: result.requestState, inputResponses: {} }).answer, {
