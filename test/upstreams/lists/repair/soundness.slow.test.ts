@@ -11,7 +11,7 @@ type Check = (value: unknown) => boolean
 
 /**
  * Ten thousand take five minutes or more, without the limit of `npm test`: REPAIR_CASES=10000 TAP_TIMEOUT=3600 node
- * build/test/upstreams/lists/repair/soundness.test.js
+ * build/test/upstreams/lists/repair/soundness.slow.test.js
  */
 const CASES = Number(process.env.REPAIR_CASES ?? 100)
 const VALUES = 20
