@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { gateway } from './gateway.js'
+import { routable } from './lib/routable-url.js'
 import { builtIns } from './loader/built-ins.js'
 import { isAskedFor, isQuiet } from './loader/demonstration.js'
 import { contribute } from './loader/load-file.js'
@@ -9,7 +10,9 @@ import { loadPlugins } from './loader/load-plugins.js'
 import { checkoutFolders } from './loader/checkout.js'
 import { unknownNames } from './loader/unknown-names.js'
 import { flatten, resolveOptions, type FlatOptions, type Options } from './options.js'
+import { clashingNames, takenViewNames } from './options/curation.js'
 import { ignoredOptions } from './options/embedded.js'
+import { OptionsError } from './options/mistakes.js'
 import { serverOptions } from './options/server-options.js'
 import commands from './plugins/builtin/commands.js'
 import clipboard from './plugins/builtin/clipboard.js'
@@ -46,6 +49,7 @@ export type {} from './plugins/capabilities/resources.js'
 export type {} from './plugins/http/sessions.js'
 export type {} from './plugins/capabilities/subscriptions.js'
 export type {} from './plugins/capabilities/tools.js'
+export type {} from './plugins/curation/views.js'
 export type {} from './plugins/builtin/web-search.js'
 export type {} from './upstreams/plugin.js'
 export type { Options } from './options.js'
@@ -143,6 +147,7 @@ async function assemble (fastify: FastifyInstance, options: FlatOptions, standal
   if (standalone && options.http) await fastify.register((await import('./http-server.js')).probes, options)
   // A host application listens where it wants.
   const upstreamEntries = await configureUpstreams(fastify, standalone ? options : { ...options, http: false })
+  fastify.addHook('onReady', async () => await configureViews(fastify, options))
   if (options.redis !== undefined) {
     const [{ default: provideNodeOptions }, { fingerprintsOf }] = await Promise.all([
       import('./plugins/core/node-options.js'),
@@ -164,11 +169,20 @@ async function assemble (fastify: FastifyInstance, options: FlatOptions, standal
  */
 async function configureUpstreams (fastify: FastifyInstance, options: FlatOptions): Promise<ServerEntry[]> {
   const { entries, leftOut, warnings } = await fastify.mcp.upstreams.read(options)
+  const taken = takenViewNames(options.views, [...entries, ...leftOut])
+  if (taken.length > 0) throw new OptionsError(taken)
   for (const sentence of warnings) fastify.log.warn(sentence)
   if (entries.length + leftOut.length > 0) {
     fastify.addHook('onReady', async () => await fastify.mcp.upstreams.configure(entries, leftOut))
   }
   return entries
+}
+
+/** Opens the views, when everything that is known at the start is served. */
+async function configureViews ({ mcp }: FastifyInstance, { views }: FlatOptions): Promise<void> {
+  const clashes = await mcp.curation.clashesIn(views)
+  if (clashes.length > 0) throw new OptionsError(clashingNames(clashes))
+  await mcp.curation.configure(views)
 }
 
 /** True when only the client that started the command can reach it, and needs no credential. */
@@ -184,18 +198,3 @@ const builtInServices = fp(async (fastify: FastifyInstance, options: FlatOptions
   await fastify.register(clipboard, { ...options, wanted: !isQuiet(options) || options.clipboard.remote })
   await fastify.register(webSearch, { searchUrl: options.searchUrl, searchTimeout: options.searchTimeout })
 })
-
-/**
- * A URL that cannot be decoded would be answered by Fastify without any hook; escaped, it is an unknown URL like
- * others.
- */
-function routable (url: string): string {
-  if (!url.includes('%')) return url
-  const [path = ''] = url.split(/[?#;]/, 1)
-  try {
-    decodeURIComponent(path)
-    return url
-  } catch {
-    return url.replaceAll('%', '%25')
-  }
-}

@@ -24,14 +24,14 @@ import nodeCalls from './plugins/core/node-calls.js'
 import scopes from './plugins/core/scopes.js'
 import unavailable from './plugins/core/unavailable.js'
 import views from './plugins/core/views.js'
+import curation from './plugins/curation/views.js'
 import audit from './plugins/observability/audit.js'
 import tracing from './plugins/observability/tracing.js'
 import watch from './plugins/observability/watch.js'
 import pressure from './plugins/security/pressure.js'
 import rateLimiter from './plugins/security/rate-limiter.js'
-import type { Store } from './protocol/store.js'
 import { LIMITS } from './protocol/wire/limits.js'
-import { memoryStore } from './stores/memory/store.js'
+import { openStore } from './stores/open-store.js'
 import upstreams from './upstreams/plugin.js'
 import { version } from './version.js'
 
@@ -85,22 +85,9 @@ export const gateway = fp(async (fastify: FastifyInstance, options: FlatOptions 
   await fastify.register(rateLimiter, options)
   await fastify.register(upstreams, options)
   await fastify.register(servers)
+  await fastify.register(curation)
   await fastify.register(watch, { maxQueue: options.maxQueue })
 })
-
-// Loads the modules of a store only where it is used.
-async function openStore (
-  { data, ephemeral, maxData, redis, redisPrefix }: FlatOptions,
-  onWarning: (sentence: string) => void
-): Promise<Store> {
-  if (redis !== undefined) {
-    const { redisStore } = await import('./stores/redis/store.js')
-    return await redisStore(redis, redisPrefix, { onWarning })
-  }
-  if (ephemeral || data === undefined) return memoryStore()
-  const { diskStore } = await import('./stores/disk/store.js')
-  return diskStore(data, maxData)
-}
 
 function pick<T extends object, K extends keyof T> (all: T, names: K[]): Pick<T, K> {
   return Object.fromEntries(names.map(name => [name, all[name]])) as Pick<T, K>

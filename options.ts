@@ -8,6 +8,7 @@ import { expectedOfRedisUrl } from './system/redis/url.js'
 import { isNetwork } from './lib/network.js'
 import { access } from './options/access.js'
 import { content } from './options/content.js'
+import { curation, wrongViewNames } from './options/curation.js'
 import { data } from './options/data.js'
 import { bounds, limits, Limits } from './options/limits.js'
 import { mistakesIn, OptionsError, type Mistake } from './options/mistakes.js'
@@ -20,6 +21,7 @@ export const GROUPS = {
   Serve: serve,
   'Plugins and built-in tools': content,
   'Upstream servers': upstreams,
+  Views: curation,
   Data: data,
   Access: access,
   Rates: rates,
@@ -28,7 +30,7 @@ export const GROUPS = {
 
 /** All options of the config file and the environment; some can also be set on the command line. */
 export const Options = Type.Object(
-  { ...serve, ...content, ...upstreams, ...data, ...access, ...rates, ...bounds, ...limits },
+  { ...serve, ...content, ...upstreams, ...curation, ...data, ...access, ...rates, ...bounds, ...limits },
   { additionalProperties: false }
 )
 
@@ -89,11 +91,15 @@ export function flatten ({ limits, ...options }: Options): FlatOptions {
 }
 
 /** Finds mistakes that the schema cannot express, in options that are not in `wrong`. */
-function deeperMistakes ({ plugins, oauth, trustProxy, redis }: Options, wrong: Set<string | undefined>): Mistake[] {
+function deeperMistakes (
+  { plugins, oauth, trustProxy, redis, views }: Options,
+  wrong: Set<string | undefined>
+): Mistake[] {
   return [
     ...(wrong.has('plugins') ? [] : wrongPlugins(plugins)),
     ...(wrong.has('oauth') || oauth === undefined ? [] : wrongUrls(oauth)),
     ...(wrong.has('trustProxy') || !Array.isArray(trustProxy) ? [] : wrongProxies(trustProxy)),
+    ...(wrong.has('views') ? [] : wrongViewNames(views)),
     ...(wrong.has('redis') || redis === undefined ? [] : wrongRedis(redis))
   ]
 }

@@ -14,6 +14,7 @@ import { initialize } from './questions/initialize.js'
 import { nodes } from './questions/nodes.js'
 import { observability } from './questions/observability.js'
 import { relay } from './questions/relay.js'
+import { search } from './questions/search.js'
 import { stdio } from './questions/stdio.js'
 import { toolsList } from './questions/tools-list.js'
 import { websocket } from './questions/websocket.js'
@@ -35,10 +36,13 @@ const questions: Record<string, Question> = {
   idle,
   initialize,
   nodes,
-  observability
+  observability,
+  search
 }
-/** Asked only by name. They are about this gateway alone, without peers, and their results have tables of their own. */
-const APART = new Set(['nodes', 'observability'])
+/** Asked only by name. Their results have tables of their own. */
+const APART = new Set(['nodes', 'observability', 'search'])
+/** Questions of them that are about this gateway alone. */
+const WITHOUT_PEERS = new Set(['nodes', 'observability'])
 
 const OPTIONS = {
   rounds: { type: 'string', default: '5' },
@@ -67,7 +71,7 @@ async function main (args: string[]): Promise<boolean> {
   if (!isMeasurable) throw new Error('CPU time of processes comes from /proc, which is there on Linux only')
   const { names, rounds, against, saving, ...wanted } = choices(args)
   const isApart = names.every(name => APART.has(name))
-  const peers = wanted.peers && !isApart
+  const peers = wanted.peers && !names.every(name => WITHOUT_PEERS.has(name))
   const trouble: string[] = []
   const complain = (line: string): void => { trouble.push(line); say(`!!! ${line}`) }
   const where = machine(rounds)

@@ -12,17 +12,23 @@ export interface NewKey {
 }
 
 /**
- * Runs `patchbay key NAME [--scope S]...`. Throws a sentence if the arguments are wrong. Scopes that `settings` mention
- * count as known.
+ * Runs `patchbay key NAME [--scope S]... [--view V]`. Throws a sentence if the arguments are wrong. Scopes that
+ * `settings` mention count as known.
  */
 export function createKey (args: string[], settings: Parameters<typeof unknownScopes>[1] = {}): NewKey {
-  const { positionals: [name, ...more], values: { scope: scopes = ['mcp'] } } =
-    parseOrHint({ args, options: { scope: { type: 'string', multiple: true } }, allowPositionals: true })
+  const {
+    positionals: [name, ...more],
+    values: { scope: scopes = ['mcp'], view }
+  } = parseOrHint({
+    args,
+    options: { scope: { type: 'string', multiple: true }, view: { type: 'string' } },
+    allowPositionals: true
+  })
   if (name === undefined || more.length > 0) {
-    throw new Error('a key is for one caller: patchbay key NAME [--scope SCOPE]...')
+    throw new Error('a key is for one caller: patchbay key NAME [--scope SCOPE]... [--view NAME]')
   }
   const key = makeKey()
-  const entry = { name, hash: hashOf(key), scopes }
+  const entry = { name, hash: hashOf(key), scopes, ...view !== undefined && { view } }
   const wrong = compile(ApiKey)(entry)
   if (wrong?.startsWith('name') === true) {
     throw new Error(`the name of a key is made of letters, digits and . _ @ -, not "${name}"`)

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { unknownNames } from '../loader/unknown-names.js'
 import { flatten, type FlatOptions, type Options } from '../options.js'
+import { clashingNames, takenViewNames } from '../options/curation.js'
 import { OptionsError } from '../options/mistakes.js'
 
 type Name = keyof FlatOptions
@@ -19,7 +20,8 @@ const RELOADABLE = [
   'mcpServers',
   'mcpConfig',
   'maxMcpConfig',
-  'schemas'
+  'schemas',
+  'views'
 ] as const satisfies Name[]
 
 const NO_KEYS =
@@ -56,12 +58,15 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
       const { warnings, files } = found
       const leftOut = found.leftOut.map(server => ({ ...server, mistakes: withPlaces(server.mistakes, locate) }))
       const entries = withFormer(app, found)
+      await checkViews(app, next, [...entries, ...leftOut])
       onFiles(files)
       const changed = changesOf(present, next)
       const restart = changed.filter(name => !canChange(app, name))
       const now = changed.filter(name => !restart.includes(name))
       const keys = apply(app, now, next)
+      await closeViews(app, present, next)
       const upstreams = await replaceUpstreams(app, entries, leftOut)
+      await app.mcp.curation.configure(next.views)
       present = { ...present, ...Object.fromEntries(now.map(name => [name, next[name]])) }
       report(logger, { changed: now, restart, keys, upstreams })
       for (const sentence of warnings) logger.warn(sentence)
@@ -82,6 +87,27 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
     isWaiting = true
     running = running.then(reload)
   }
+}
+
+/** Throws when views cannot be served beside each other and beside the servers. */
+async function checkViews (
+  { mcp: { curation } }: FastifyInstance,
+  { views }: FlatOptions,
+  servers: Array<{ alias: string; name: string }>
+): Promise<void> {
+  const mistakes = [...takenViewNames(views, servers), ...clashingNames(await curation.clashesIn(views))]
+  if (mistakes.length > 0) throw new OptionsError(mistakes)
+}
+
+/** Closes the views that are gone: a server that is new may have the name of one. */
+async function closeViews (
+  { mcp: { curation } }: FastifyInstance,
+  present: FlatOptions,
+  next: FlatOptions
+): Promise<void> {
+  await curation.configure(
+    Object.fromEntries(Object.entries(present.views).filter(([name]) => Object.hasOwn(next.views, name)))
+  )
 }
 
 /** Tells other nodes on the same Redis which options this one has now. */

@@ -7,9 +7,11 @@ import { banner, startLine } from './report/banner.js'
 import type { StdioEntry } from './report/client-snippets.js'
 import { inventoryOf } from './report/inventory.js'
 import { chooseFormat, commandLogger } from './logger.js'
+import { didYouMean } from '../lib/nearest-name.js'
 import { visible } from '../lib/one-line.js'
 import { sourceFiles } from '../loader/names-in-use.js'
 import { flatten, type Options } from '../options.js'
+import { OptionsError } from '../options/mistakes.js'
 import type { LogLines } from '../system/process/log-lines.js'
 import { STANDARD_ERROR } from '../system/process/standard-error.js'
 import { claimStandardInput } from '../system/process/standard-input.js'
@@ -64,6 +66,7 @@ export async function serve (
   })
   await app.ready()
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
+  if (options.stdio) await checkView(app, options.view, identity)
 
   const configuration = options.reload ? await followConfiguration(app, options, file) : undefined
   const running: { listening?: Listening, stdio?: Stdio } = {}
@@ -91,6 +94,7 @@ export async function serve (
       maxMessage,
       maxQueue,
       writeDeadline,
+      view: options.view,
       ...(identity === undefined ? {} : { identity })
     })
     void running.stdio.closed.then(async reason => await onStdioClosed(reason, options, logger, shutdown))
@@ -144,6 +148,30 @@ async function identify (app: FastifyInstance, token: string): Promise<Identity>
     await app.close()
     throw new Error(`option token is not accepted: ${(error as Error).message}`, { cause: error })
   }
+}
+
+/** Throws when the stdio client cannot have the view that it was given. */
+async function checkView (
+  app: FastifyInstance,
+  view: string | undefined,
+  identity: Identity | undefined
+): Promise<void> {
+  const { views } = app.mcp
+  if (
+    view === undefined || view === identity?.view || (identity?.view === undefined && views.get(view) !== undefined)
+  ) {
+    return
+  }
+  await app.close()
+  throw new OptionsError([
+    {
+      path: 'view',
+      text:
+        identity?.view === undefined
+          ? `option view is "${view}", and there is no such view${didYouMean(view, views.names())}`
+          : `option view is "${view}", and the credential of option token is for the view "${identity.view}" alone`
+    }
+  ])
 }
 
 /** Says what is served: a text for people, or a log line where the log is JSON. Both are written at every level. */

@@ -3,7 +3,7 @@ import { Options, type Options as Values } from '../options.js'
 import { ADMIN_SCOPE, DEFAULT_SCOPES, grantingScopes, METRICS_SCOPE } from '../protocol/wire/identity.js'
 import { didYouMean } from '../lib/nearest-name.js'
 
-type Named = Pick<Values, 'scopes' | 'toolRates' | 'apiKeys' | 'oauth'>
+type Named = Pick<Values, 'scopes' | 'toolRates' | 'apiKeys' | 'oauth'> & Partial<Pick<Values, 'views'>>
 type Served = Pick<FastifyInstance['mcp'], 'tools' | 'resources' | 'prompts' | 'unavailable'>
 
 /** The names that an entry of an upstream server has: those that it serves are not known before it has started. */
@@ -21,7 +21,8 @@ export const BUILT_IN_SCOPES = ['clipboard', 'exec', 'files', 'notes:read', 'not
  * missing.
  */
 export function unknownNames (served: Served, options: Named, upstreams: readonly UpstreamNames[] = []): string[] {
-  const { scopes, toolRates, apiKeys } = options
+  const { scopes, toolRates, apiKeys, views = {} } = options
+  const viewNames = [...Object.keys(views), ...upstreams.map(({ alias }) => alias)]
   const tools = [...served.tools.names(), ...served.unavailable.keys()]
   const definitions = [
     ...tools.map(name => `tools/${name}`),
@@ -47,6 +48,13 @@ export function unknownNames (served: Served, options: Named, upstreams: readonl
         scope =>
           `option apiKeys: the key of ${name} has the scope "${scope}", and nothing here asks for it${didYouMean(scope, grantable)}`
       )
+    ),
+    ...apiKeys.flatMap(({ name, view }) =>
+      view === undefined || viewNames.includes(view)
+        ? []
+        : [
+            `option apiKeys: the key of ${name} is for the view "${view}", and there is no such view, so that it sees nothing${didYouMean(view, viewNames)}`
+          ]
     )
   ]
 }
@@ -65,22 +73,31 @@ function mayBeServed (name: string, upstreams: readonly UpstreamNames[]): boolea
 /** A sentence for each scope that neither the built-in tools nor the options need. */
 export function unknownScopes (
   scopes: string[],
-  { scopes: operatorScopes, oauth }: Pick<Partial<Values>, 'scopes' | 'oauth'>
+  { scopes: operatorScopes, oauth, views }: Pick<Partial<Values>, 'scopes' | 'oauth' | 'views'>
 ): string[] {
-  const grantable = grantableScopes([...Object.values(operatorScopes ?? {}).flat(), ...(oauth?.scopes ?? [])])
+  const grantable = grantableScopes([
+    ...Object.values(operatorScopes ?? {}).flat(),
+    ...Object.values(views ?? {}).flatMap(({ scopes: needed = [] }) => needed),
+    ...(oauth?.scopes ?? [])
+  ])
   return without(scopes, grantable).map(
     scope => `nothing built in asks for the scope "${scope}"${didYouMean(scope, grantable) || '; a tool of yours may'}`
   )
 }
 
 /** The scopes that what is served needs, set by its authors or by the operator. */
-function scopesInUse ({ tools, resources, prompts }: Served, { scopes, oauth }: Named): string[] {
+function scopesInUse ({ tools, resources, prompts }: Served, { scopes, oauth, views = {} }: Named): string[] {
   const served = [
     ...tools.names().map(name => tools.get(name)),
     ...resources.uris().map(uri => resources.get(uri)),
     ...prompts.names().map(name => prompts.get(name))
   ]
-  return [...served.flatMap(item => item?.scopes ?? []), ...Object.values(scopes).flat(), ...oauth?.scopes ?? []]
+  return [
+    ...served.flatMap(item => item?.scopes ?? []),
+    ...Object.values(scopes).flat(),
+    ...Object.values(views).flatMap(({ scopes: needed = [] }) => needed),
+    ...(oauth?.scopes ?? [])
+  ]
 }
 
 /** Every scope that grants one of these or a built-in one. */

@@ -23,7 +23,8 @@ export const ApiKey = Type.Object(
         pattern: '^\\d{4}-\\d{2}-\\d{2}(T[0-9:.]+Z)?$',
         'x-expected': 'must be a date (YYYY-MM-DD) or a time such as 2027-01-31T12:00:00Z'
       })
-    )
+    ),
+    view: Type.Optional(Type.String({ minLength: 1, 'x-expected': 'must be the name of a view' }))
   },
   { additionalProperties: false }
 )
@@ -46,6 +47,12 @@ const OAuth = Type.Object(
       )
     ),
     scopes: Type.Optional(Scopes),
+    viewClaim: Type.Optional(
+      Type.String({
+        minLength: 1,
+        'x-expected': 'must be the name of a claim, or scope for scopes such as view:release'
+      })
+    ),
     consoleClientId: Type.Optional(
       Type.String({
         minLength: 1,
@@ -56,7 +63,7 @@ const OAuth = Type.Object(
   {
     additionalProperties: false,
     description:
-      'The authorization server whose access tokens are accepted: `issuer`, and `resource`, the URL that clients use for this server; also `jwks`, `algorithms`, `scopes`, `consoleClientId`',
+      'The authorization server whose access tokens are accepted: `issuer`, and `resource`, the URL that clients use for this server; also `jwks`, `algorithms`, `scopes`, `viewClaim`, `consoleClientId`',
     examples: [{ issuer: 'https://auth.example.com', resource: 'https://mcp.example.com/mcp' }]
   }
 )
@@ -82,7 +89,8 @@ export const access = {
   apiKeys: Type.Array(ApiKey, {
     default: [],
     examples: [[{ name: 'ada', hash: 'sha256:...', scopes: ['mcp'] }]],
-    description: 'The accepted API keys (name, hash, scopes, expiry); `patchbay key NAME` creates one'
+    description:
+      'The accepted API keys (name, hash, scopes, expiry, and the [view](views.md#bind-a-credential-to-a-view) that a key is bound to); `patchbay key NAME` creates one'
   }),
   oauth: Type.Optional(OAuth),
   scopes: Type.Record(Type.String({ pattern: '^(tools|resources|prompts)/.' }), Scopes, {

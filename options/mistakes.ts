@@ -62,9 +62,16 @@ function mistake (wrong: string, property: TSchema, noun: string): Mistake {
 
 /** The schema and those of its parts along a path, from the outside in, as far as they are known. */
 function partsAt (schema: TSchema, [key, ...rest]: string[]): TSchema[] {
-  const inner = key === undefined ? undefined : propertiesOf(schema)[key] ?? schema.items as TSchema | undefined
+  const inner =
+    key === undefined
+      ? undefined
+      : (propertiesOf(schema)[key] ?? (schema.items as TSchema | undefined) ?? valuesOf(schema))
   return [schema, ...(inner === undefined ? [] : partsAt(inner, rest))]
 }
+
+/** The schema of the values of an object that has a name for each. */
+const valuesOf = ({ patternProperties }: TSchema): TSchema | undefined =>
+  Object.values(Object(patternProperties) as Record<string, TSchema>)[0]
 
 const propertiesOf = (schema: TSchema | undefined): Record<string, TSchema> =>
   (schema?.properties as Record<string, TSchema> | undefined) ?? {}

@@ -32,6 +32,7 @@ export const PER_NODE: ReadonlySet<Name> = new Set<Name>([
   'maxData',
   'trustProxy',
   'token',
+  'view',
   'mcpConfig',
   'maxMcpConfig',
   'maxAllBytesInFlight',

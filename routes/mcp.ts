@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { wantsWebSocket } from '../lib/websocket.js'
+import { narrowingOf } from '../protocol/http/narrowing.js'
 import { isProxied } from '../protocol/http/proxied.js'
 import { httpErrors } from '../protocol/http/http-errors.js'
 import { acceptsBoth } from '../transports/http/headers.js'
@@ -55,6 +56,8 @@ function getRoute ({ mcp }: FastifyInstance, options: WebSocketOptions): Omit<Ro
     method: 'GET',
     config: { tickets: true },
     preValidation: async (request, reply) => {
+      // Refused while there is an HTTP reply to refuse it with.
+      narrowingOf(request.query, request.headers)
       if (!wantsWebSocket(request.raw) || request.headers['sec-websocket-version'] === '13') return
       reply.header('sec-websocket-version', '13')
       throw httpErrors.websocketVersion()
@@ -63,10 +66,17 @@ function getRoute ({ mcp }: FastifyInstance, options: WebSocketOptions): Omit<Ro
     // Not async: Fastify would hold a promise for each open stream and double its memory.
     handler: (request, reply) => { serveStream(mcp, request, reply).catch((error: Error) => reply.send(error)) },
     wsHandler: (socket, request) => {
-      const { identity, raw } = request
+      const { identity, raw, query } = request
       serveWebSocket(
         mcp.dispatcher,
-        { socket, rawSocket: raw.socket, identity, proxied: isProxied(raw.headers), view: viewOf(request) },
+        {
+          socket,
+          rawSocket: raw.socket,
+          identity,
+          proxied: isProxied(raw.headers),
+          view: viewOf(request),
+          narrowing: narrowingOf(query, raw.headers)
+        },
         options
       )
     }

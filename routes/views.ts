@@ -1,6 +1,6 @@
 import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import { httpErrors } from '../protocol/http/http-errors.js'
-import { viewOf, VIEW_PARAMETER } from '../transports/http/gateway.js'
+import { viewInPath, VIEW_PARAMETER } from '../transports/http/gateway.js'
 import { addRoutes, isTaken, type Route } from './paths.js'
 
 /**
@@ -23,8 +23,11 @@ export function addViewRoutes (app: FastifyInstance, path: string, routes: Array
 
 function checkView ({ mcp: { views } }: FastifyInstance): onRequestHookHandler {
   return (request, _reply, done) => {
-    const view = viewOf(request) ?? ''
-    if (views.get(view) === undefined) done(httpErrors.unknownView(view))
+    const view = viewInPath(request) ?? ''
+    const { view: bound } = request.identity
+    // A credential gets no other answer for a view that is not there than for one that is.
+    if (bound !== undefined) done(bound === view ? undefined : httpErrors.otherView(bound))
+    else if (views.get(view) === undefined) done(httpErrors.unknownView(view))
     else done()
   }
 }

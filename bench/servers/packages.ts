@@ -16,6 +16,7 @@ const manifest = JSON.stringify({
     'fastify-mcp': '3.0.0',
     fastmcp: '4.20.16',
     'mcp-proxy': '6.7.19',
+    minisearch: '7.2.0',
     supergateway: '4.0.0',
     zod: '4.2.0'
   }

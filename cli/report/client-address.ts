@@ -1,7 +1,7 @@
 import { isLoopback } from '../../lib/network.js'
 import type { Options } from '../../options.js'
 
-export type Addressed = Pick<Options, 'host' | 'allowedHosts' | 'prefix' | 'apiKeys' | 'oauth'>
+export type Addressed = Pick<Options, 'host' | 'allowedHosts' | 'prefix' | 'apiKeys' | 'oauth' | 'view'>
 
 /** How a client connects to a running gateway. */
 export interface HttpEntry { url: string, headers?: Record<string, string> }
@@ -11,7 +11,8 @@ const EVERY_ADDRESS = new Set(['0.0.0.0', '::', '[::]'])
 /** The URL that clients use, as far as the options tell, with a place for the API key where there are keys. */
 export function httpEntry (address: string, options: Addressed): HttpEntry {
   const headers = options.apiKeys.length === 0 ? {} : { headers: { Authorization: 'Bearer <your key>' } }
-  return { url: clientUrl(address, options), ...headers }
+  const { view } = options
+  return { url: `${clientUrl(address, options)}${view === undefined ? '' : `/${view}`}`, ...headers }
 }
 
 /** True when clients on other machines come through a proxy, whose scheme and port the gateway does not know. */

@@ -15,6 +15,7 @@ const FLAGS = {
   reload: { type: 'boolean' },
   root: { type: 'string', multiple: true },
   'mcp-config': { type: 'string', multiple: true },
+  view: { type: 'string' },
   data: { type: 'string' },
   ephemeral: { type: 'boolean' },
   redis: { type: 'string' },

@@ -3,14 +3,14 @@ import { PREFIX } from './environment.js'
 
 /** The text of `patchbay --help`. */
 export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]...
-                [--root DIR]... [--mcp-config FILE]...
+                [--root DIR]... [--mcp-config FILE]... [--view NAME]
                 [--data DIR | --ephemeral | --redis URL] [--config FILE]
                 [--limit NAME=N]... [--log-level L] [--log-format F]
                 [--reload] [--keep-serving]
        patchbay --check [OPTION]...
        patchbay lint [SERVER] [OPTION]...
        patchbay clients [NAME] [OPTION]...
-       patchbay key NAME [--scope SCOPE]...
+       patchbay key NAME [--scope SCOPE]... [--view NAME]
 
   --stdio         serve standard input and output; HTTP only if --port is given
   --port N        listen for HTTP and WebSocket on this port (8080)
@@ -27,6 +27,8 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
                   serve the MCP servers in the configuration file of a client,
                   such as .mcp.json or claude_desktop_config.json; may be
                   repeated
+  --view NAME     with --stdio: show the client this view alone, one of option
+                  views or an upstream server
   --data DIR      keep notes, the counter, sessions and event streams in this
                   folder
   --ephemeral     keep them in memory, until the process ends
@@ -55,7 +57,7 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
                   these options; without a name, print the names
   key NAME        print a new API key, and what to put into the config file so
                   that it is accepted; --scope says what for and may be
-                  repeated (mcp)
+                  repeated (mcp), --view binds it to one view
 
 Every option can also be set as an environment variable, for example
 ${PREFIX}PORT=9000 or ${PREFIX}PAGE_SIZE=50. The command line overrides the

@@ -6,6 +6,7 @@ import { errors, shorten, type McpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import { checkLengths } from '../../protocol/wire/result-size.js'
 import type { View } from '../core/views.js'
+import type { Call } from '../../protocol/dispatch/call.js'
 import type { Target } from '../../protocol/dispatch/target.js'
 
 const MAX_VALUES = 100
@@ -47,32 +48,31 @@ export default fp(
         return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } }
       },
       {
-        target: ({ ref }, { peer }) =>
-          isObject(ref) ? find(ref, peer.view === undefined ? mcp : views.get(peer.view)) : undefined,
+        target: ({ ref }, call) =>
+          isObject(ref) ? find(ref, call.peer.view === undefined ? mcp : views.get(call.peer.view), call) : undefined,
         unknown: ({ ref }) => unknown(ref as Reference)
       }
     )
 
     function find (
       ref: Reference,
-      seen: Pick<View, 'prompts' | 'resources'> | undefined
+      seen: Pick<View, 'prompts' | 'resources'> | undefined,
+      { channel: { narrowing } }: Call
     ): Target<Completable> | undefined {
       if (ref.type === 'ref/prompt') {
         const prompt = typeof ref.name === 'string' ? seen?.prompts.get(ref.name) : undefined
-        return (
-          prompt && {
-            ...scopes.target('prompts', prompt.name, prompt),
-            item: { names: prompt.arguments, complete: prompt.complete, relay: prompt.relayCompletion }
-          }
-        )
+        if (prompt === undefined || narrowing?.keeps('prompts', prompt) === false) return undefined
+        return {
+          ...scopes.target('prompts', prompt.name, prompt),
+          item: { names: prompt.arguments, complete: prompt.complete, relay: prompt.relayCompletion }
+        }
       }
       const resource = typeof ref.uri === 'string' ? seen?.resources.get(ref.uri) : undefined
-      return (
-        resource?.template && {
-          ...scopes.target('resources', resource.uri, resource),
-          item: { names: resource.template.variables, complete: resource.complete, relay: resource.relayCompletion }
-        }
-      )
+      if (resource?.template === undefined || narrowing?.keeps('resources', resource) === false) return undefined
+      return {
+        ...scopes.target('resources', resource.uri, resource),
+        item: { names: resource.template.variables, complete: resource.complete, relay: resource.relayCompletion }
+      }
     }
   },
   {

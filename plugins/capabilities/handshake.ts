@@ -4,6 +4,7 @@ import { shortenClientInfo } from '../../protocol/peer/client-info.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { inspect } from '../../protocol/wire/json.js'
 import type { MessageLimits } from '../../protocol/wire/limits.js'
+import type { Peer } from '../../protocol/peer/peer.js'
 import type { Mcp } from '../core/mcp.js'
 import { GatewayDescription } from './handshake/gateway-description.js'
 import type { Section } from './handshake/instructions.js'
@@ -43,47 +44,67 @@ const exceeds = (capabilities: object, max: number, limits: MessageLimits): bool
   JSON.stringify(capabilities).length > max || inspect(capabilities, limits) > mostValues(max)
 
 /** The handshake of the stateful revisions, and discovery in the stateless one. */
-export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number }) => {
-  const { dispatcher } = mcp
-  const description = new GatewayDescription(mcp)
+export default fp(
+  async ({ mcp }, { maxCapabilities }: { maxCapabilities: number }) => {
+    const { dispatcher } = mcp
+    const description = new GatewayDescription(mcp)
 
-  mcp.provide('instructions', { append: sections => description.append(sections) })
+    mcp.provide('instructions', { append: sections => description.append(sections) })
 
-  mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, call) => {
-    const { peer, revision } = call
-    checkView(mcp, peer.view)
-    if (exceeds(capabilities, maxCapabilities, dispatcher.limits)) {
-      throw errors.invalidParams(
-        `capabilities are at most ${maxCapabilities} characters of JSON, and ${mostValues(maxCapabilities)} values`
-      )
-    }
-    if (peer.initialized) dispatcher.observers.reinitialize.notify(peer)
-    peer.open(
-      revision,
-      shortenClientInfo(clientInfo as Record<string, unknown> | undefined),
-      capabilities as Record<string, unknown>
+    mcp.method(
+      'initialize',
+      Initialize,
+      ({ clientInfo, capabilities = {} }, call) => {
+        const { peer, revision } = call
+        checkView(mcp, peer)
+        if (exceeds(capabilities, maxCapabilities, dispatcher.limits)) {
+          throw errors.invalidParams(
+            `capabilities are at most ${maxCapabilities} characters of JSON, and ${mostValues(maxCapabilities)} values`
+          )
+        }
+        if (peer.initialized) dispatcher.observers.reinitialize.notify(peer)
+        peer.open(
+          revision,
+          shortenClientInfo(clientInfo as Record<string, unknown> | undefined),
+          capabilities as Record<string, unknown>
+        )
+        call.conversation = peer.conversation
+        return mcp.hops.mark(call, description.initializeResult(call))
+      },
+      OPEN
     )
-    call.conversation = peer.conversation
-    return mcp.hops.mark(call, description.initializeResult(call))
-  }, OPEN)
 
-  mcp.notification('notifications/initialized', Nothing, () => {})
-  mcp.notification('initialized', Nothing, () => {})
-  mcp.method('ping', Nothing, () => ({}), OPEN)
+    mcp.notification('notifications/initialized', Nothing, () => {})
+    mcp.notification('initialized', Nothing, () => {})
+    mcp.method('ping', Nothing, () => ({}), OPEN)
 
-  mcp.method('server/discover', Nothing, (_params, call) => {
-    const { revision, peer, identity } = call
-    checkView(mcp, peer.view)
-    const capabilities = dispatcher.capabilities.of(revision, identity)
-    const result = { supportedVersions: versions, capabilities, ...description.instructionsFor(call) }
-    return mcp.hops.mark(call, revision.cached(result, {
-      ttlMs: mcp.completeness.isIncompleteFor(call) ? 0 : DISCOVER_TTL,
-      cacheScope: description.isPublicFor(call) ? 'public' : 'private'
-    }))
-  }, OPEN)
-}, { name: 'patchbay-handshake', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-hops', 'patchbay-views'] })
+    mcp.method(
+      'server/discover',
+      Nothing,
+      (_params, call) => {
+        const { revision, peer, identity } = call
+        checkView(mcp, peer)
+        const capabilities = dispatcher.capabilities.of(revision, identity)
+        const result = { supportedVersions: versions, capabilities, ...description.instructionsFor(call) }
+        return mcp.hops.mark(
+          call,
+          revision.cached(result, {
+            ttlMs: mcp.completeness.isIncompleteFor(call) ? 0 : DISCOVER_TTL,
+            cacheScope: description.isPublicFor(call) ? 'public' : 'private'
+          })
+        )
+      },
+      OPEN
+    )
+  },
+  {
+    name: 'patchbay-handshake',
+    dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-hops', 'patchbay-views']
+  }
+)
 
-// The upstream may have been removed since the client connected.
-function checkView ({ views }: Mcp, view: string | undefined): void {
-  if (view !== undefined && views.get(view) === undefined) throw errors.unknownView(view)
+// The upstream may have been removed since the client connected. A credential that is bound to a view sees empty lists
+// where that view is gone.
+function checkView ({ views }: Mcp, { view, identity }: Pick<Peer, 'view' | 'identity'>): void {
+  if (view !== undefined && view !== identity.view && views.get(view) === undefined) throw errors.unknownView(view)
 }

@@ -95,7 +95,8 @@ const least = (own: CacheHints, most: CacheHints | undefined): CacheHints =>
   most === undefined ? own : leastHints(own, most)
 
 /** True when the caller sees the same list as every other anonymous caller with all scopes. */
-const isShared = ({ identity: { principal, scopes } }: Call): boolean => principal === undefined && scopes === 'all'
+const isShared = ({ identity: { principal, scopes }, channel: { narrowing } }: Call): boolean =>
+  principal === undefined && scopes === 'all' && narrowing === undefined
 
 /** A cursor is valid only for the list, the view and the caller it was made for. */
 function purpose (method: string, { principal, peer: { view } }: Call): string {

@@ -67,7 +67,7 @@ export default fp(
         }
       },
       {
-        target: ({ name }, { peer }) => scopes.targetIn('prompts', parts.of(peer.view).prompts, name),
+        target: ({ name }, call) => scopes.targetIn('prompts', parts.of(call.peer.view).prompts, name, call),
         unknown: ({ name }, call) => unknown(String(name), call)
       }
     )

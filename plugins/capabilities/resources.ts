@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
+import type { ResourceContents } from '../../protocol/wire/content.js'
 import { errors, shorten, type McpError } from '../../protocol/wire/errors.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { ByView } from '../core/views/by-view.js'
@@ -16,7 +17,7 @@ import { resourcePart, type ResourcePart, type ResourceRegistry } from './resour
 declare module '../core/mcp.js' {
   interface Mcp {
     /** The resources and resource templates of every transport. Adding or removing one is announced to all clients. */
-    resources: ResourceRegistry
+    resources: ResourceRegistry & ResourceReader
   }
 }
 
@@ -24,6 +25,18 @@ declare module '../core/views.js' {
   interface View {
     readonly resources: ResourceRegistry
   }
+}
+
+/** Lists and reads resources on behalf of a caller, in its view and with its rights. */
+export interface ResourceReader {
+  /** The entries of resources after a place, those of all templates with the first, and the place of the next page. */
+  pageFor: (
+    call: Call,
+    after: string | undefined,
+    size: number
+  ) => Promise<{ items: object[]; templates: object[]; last: string | undefined }>
+  /** The contents of a resource. Rejects as for an unknown one where the caller may not read it. */
+  readFor: (uri: string, call: Call) => Promise<ResourceContents[]>
 }
 
 export interface ResourceOptions extends SubscriptionLimits { maxUri: number }
@@ -42,7 +55,8 @@ export default fp(
     mcp.provide('resources', {
       ...parts.whole.registry,
       subscribe: async (uri, peer) => await parts.of(peer.view).registry.subscribe(uri, peer),
-      unsubscribe: (uri, peer) => parts.of(peer.view).registry.unsubscribe(uri, peer)
+      unsubscribe: (uri, peer) => parts.of(peer.view).registry.unsubscribe(uri, peer),
+      ...reader(mcp, parts)
     })
     mcp.announce(scopes, LIST_CHANGED, () => true)
     subscriptions.watchWith(async (uri, call) => {
@@ -67,6 +81,22 @@ export default fp(
     dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions', 'patchbay-views']
   }
 )
+
+function reader ({ scopes }: Mcp, parts: ByView<ResourcePart>): ResourceReader {
+  return {
+    pageFor: async (call, after, size) => {
+      const { fixedListing, templateListing } = parts.of(call.peer.view)
+      const { items, last } = await fixedListing.page(after, size, call)
+      const templates = after === undefined ? (await templateListing.page(undefined, size, call)).items : []
+      return { items: items.map(({ listed }) => listed), templates: templates.map(({ listed }) => listed), last }
+    },
+    readFor: async (uri, call) => {
+      const { resource, variables } = parts.of(call.peer.view).find(uri, call) ?? notFound(uri, call)
+      if (!scopes.allows(call, 'resources', resource.uri, resource)) notFound(uri, call)
+      return await resource.read(uri, variables, call) ?? notFound(uri, call)
+    }
+  }
+}
 
 function serveRead (mcp: Mcp, parts: ByView<ResourcePart>): void {
   mcp.method('resources/read', ByUri, async ({ uri }, call, found: FoundResource | undefined) => {
@@ -140,7 +170,8 @@ function targetOf (
   call: Call
 ): Target<FoundResource> | undefined {
   const found = typeof uri === 'string' ? parts.of(call.peer.view).find(uri, call) : undefined
-  return found && { ...scopes.target('resources', found.resource.uri, found.resource), item: found }
+  if (found === undefined || call.channel.narrowing?.keeps('resources', found.resource) === false) return undefined
+  return { ...scopes.target('resources', found.resource.uri, found.resource), item: found }
 }
 
 function notFound (uri: string, call: Call): never {

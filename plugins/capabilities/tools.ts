@@ -48,10 +48,13 @@ export interface ToolRegistry extends Registry<Tool> {
   explainMissingWith: (explain: ExplainMissing) => void
 }
 
-type ExplainMissing = (
-  name: string,
-  call: Call
-) => (Pick<Tool, 'upstream' | 'accessName' | 'scopes'> & { readonly why: string }) | undefined
+/** A tool that clients do not get, and why. */
+type Missing = Pick<Tool, 'upstream' | 'accessName' | 'scopes'> & {
+  readonly listed?: Tool['listed']
+  readonly why: string
+}
+
+type ExplainMissing = (name: string, call: Call) => Missing | undefined
 
 const CallParams = Type.Object({
   name: Type.String(),
@@ -97,19 +100,25 @@ export default fp(async ({ mcp, log }) => {
     }
     return tool.relay === undefined ? run(tool, args, call, warn) : relay(tool.relay, call)
   }, {
-    target: ({ name }, { peer }) => scopes.targetIn('tools', parts.of(peer.view).tools, name),
+    target: ({ name }, call) => scopes.targetIn('tools', parts.of(call.peer.view).tools, name, call),
     unknown: ({ name }, call) => unknown(String(name), call)
   })
 
   function unknown (name: string, call: Call): McpError {
     const missing = explainMissing(name, call)
-    if (missing !== undefined && scopes.allows(call, 'tools', name, missing)) {
+    if (missing !== undefined && isInView(missing, call) && scopes.allows(call, 'tools', name, missing)) {
       return errors.unknownTool(
         name,
         `; the upstream server ${missing.upstream} has it, and it is left out: ${missing.why}`
       )
     }
     return errors.unknownTool(name, scopes.suggest(name, 'tools', parts.of(call.peer.view).tools, call))
+  }
+
+  /** True for a tool that would be in the view of the caller: others are unknown there. */
+  function isInView ({ listed = {}, ...missing }: Missing, { peer: { view } }: Call): boolean {
+    const { selection } = (view === undefined ? undefined : mcp.views.get(view)) ?? {}
+    return selection === undefined || selection.includes('tools', { ...missing, listed })
   }
 
   function warnOfPatterns ({ name, listed }: Tool): void {

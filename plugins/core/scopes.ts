@@ -22,8 +22,10 @@ declare module './mcp.js' {
       targetIn: <T extends Scoped & { readonly name: string }>(
         kind: Kind,
         collection: Collection<T>,
-        key: unknown
+        key: unknown,
+        call: Call
       ) => Target<T> | undefined
+      /** False for an item that a caller may not use, or that its request is narrowed not to see. */
       allows: (call: Call, kind: Kind, key: string, item: Scoped) => boolean
       /** "; did you mean ...?" with an item of the collection that the caller may see, or nothing. */
       suggest: <T extends Scoped>(name: string, kind: Kind, collection: Collection<T>, call: Call) => string
@@ -42,7 +44,7 @@ declare module './mcp.js' {
 export type Kind = 'tools' | 'resources' | 'prompts'
 
 /** An item whose definition may name the scopes it requires. */
-export interface Scoped extends Pick<Relayed, 'upstream' | 'accessName' | 'scopeNames'> {
+export interface Scoped extends Pick<Relayed, 'upstream' | 'accessName' | 'scopeNames' | 'viewScopes'> {
   readonly scopes: readonly string[] | undefined
 }
 
@@ -85,10 +87,11 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
 
   mcp.provide('scopes', {
     target,
-    targetIn: (kind, collection, key) => {
+    targetIn: (kind, collection, key, { channel: { narrowing } }) => {
       const item = typeof key === 'string' ? collection.get(key) : undefined
       // A relayed item may be found by another name; what it requires goes by the one it is listed with.
-      return item && target(kind, item.name, item)
+      if (item === undefined || narrowing?.keeps(kind, item) === false) return undefined
+      return target(kind, item.name, item)
     },
     allows,
     suggest: (name, kind, collection, call) => {
@@ -103,7 +106,11 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
       mostHints: () => collection.mostHints,
       page: (after: string | undefined, size: number, call: Call) => {
         const filter: Filter<T> = (key, item) => allows(call, kind, key, item)
-        return collection.page(after, size, call.identity.scopes === 'all' ? undefined : filter)
+        return collection.page(
+          after,
+          size,
+          call.identity.scopes === 'all' && call.channel.narrowing === undefined ? undefined : filter
+        )
       }
     }),
     names: () => [...operatorScopes.keys()],
@@ -118,13 +125,14 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
   function target<T extends Scoped> (kind: Kind, key: string, item: T): Target<T> {
     const known = targets.get(item)
     if (known !== undefined) return known as Target<T>
-    const { upstream, accessName = key, scopeNames = [accessName] } = item
+    const { upstream, accessName = key, scopeNames = [accessName], viewScopes = [] } = item
     const scopeName = scopeNames.find(name => operatorScopes.has(`${kind}/${name}`))
-    const subject = AUDIT_SUBJECT[kind](key)
+    const own = operatorScopes.get(`${kind}/${scopeName}`) ?? item.scopes ?? DEFAULT_SCOPES
+    const subject = AUDIT_SUBJECT[kind](accessName)
     const target = {
       auditSubject: upstream === undefined ? subject : { ...subject, upstream },
       accessName,
-      scopes: operatorScopes.get(`${kind}/${scopeName}`) ?? item.scopes ?? DEFAULT_SCOPES,
+      scopes: viewScopes.length === 0 ? own : [...new Set([...own, ...viewScopes])],
       item
     }
     targets.set(item, target)
@@ -132,6 +140,6 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
   }
 
   function allows (call: Call, kind: Kind, key: string, item: Scoped): boolean {
-    return grants(call.identity, target(kind, key, item).scopes)
+    return grants(call.identity, target(kind, key, item).scopes) && call.channel.narrowing?.keeps(kind, item) !== false
   }
 }, { name: 'patchbay-scopes', dependencies: ['patchbay-mcp'] })

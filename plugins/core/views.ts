@@ -1,11 +1,14 @@
 import fp from 'fastify-plugin'
+import { Listeners } from '../../lib/listeners.js'
+import type { Relayed } from '../../protocol/definitions/common-members.js'
+import type { Kind } from './scopes.js'
 import { ByView } from './views/by-view.js'
 
 declare module './mcp.js' {
   interface Mcp {
     /**
      * The views of the gateway: what clients see that connect to a URL with its name, such as `/mcp/ALIAS`. Only
-     * plugins of Patchbay open one.
+     * plugins of Patchbay open one: upstreams have one each, and the option `views` has others.
      */
     views: {
       /** Opens an empty view; the one that is open already, if there is one. */
@@ -14,6 +17,12 @@ declare module './mcp.js' {
       close: (name: string) => void
       get: (name: string) => View | undefined
       names: () => string[]
+      /** False when nothing of an upstream can be in a view; `undefined` stands for the whole gateway. */
+      mayShow: (view: string | undefined, upstream: UpstreamNames) => boolean
+      /** Tells that the lists of an upstream were read. */
+      noteListsRead: () => void
+      /** Runs when the lists of an upstream were read, also where they did not change. Returns how to remove it. */
+      onListsRead: (listener: () => void) => () => void
       /**
        * Makes one part of the gateway: for the whole and, whenever a view is opened, for the view, where `registry`
        * becomes the member of that name.
@@ -36,9 +45,33 @@ export interface View {
   instructions: string | undefined
   /** Scopes that a caller must have been granted to see them; `mcp` when absent. */
   scopes: readonly string[] | undefined
+  /** The part of the whole gateway that the operator chose for it; undefined for the view of an upstream. */
+  selection: Selection | undefined
 }
 
-type PartName = Exclude<keyof View, 'name' | 'instructions' | 'scopes'>
+/** The part of the whole gateway that is in a view. */
+export interface Selection {
+  /** True when tools and prompts of upstreams have their own names there, unless these clash. */
+  readonly hasShortNames: boolean
+  /** True for an item of the whole gateway that is in the view. */
+  includes: (kind: Kind, item: Selected) => boolean
+  /** False when nothing of an upstream can be in the view. */
+  mayShow: (upstream: UpstreamNames) => boolean
+  /** True when something of the upstream of that alias is in the view now. */
+  has: (alias: string) => boolean
+}
+
+/** The members of an item by which it is selected: its names for operators, its upstream, its annotations. */
+export interface Selected extends Pick<Relayed, 'upstream' | 'accessName' | 'scopeNames'> {
+  readonly name?: string
+  readonly uri?: string
+  readonly listed: Record<string, unknown>
+}
+
+/** The alias of an upstream, and what stands before the names of its tools and prompts where that is something else. */
+export interface UpstreamNames { readonly alias: string, readonly prefix?: string | undefined }
+
+type PartName = Exclude<keyof View, 'name' | 'instructions' | 'scopes' | 'selection'>
 
 interface Part<Registry> {
   readonly registry: Registry
@@ -50,6 +83,7 @@ interface Part<Registry> {
 export default fp(async ({ mcp }) => {
   const parts = new Map<PartName, ByView<Part<unknown>>>()
   const views = new Map<string, View>()
+  const readListeners = new Listeners<[]>(mcp.dispatcher.observers.reporter('views.onListsRead'))
 
   mcp.provide('views', {
     open: name => views.get(name) ?? open(name),
@@ -59,6 +93,13 @@ export default fp(async ({ mcp }) => {
     },
     get: name => views.get(name),
     names: () => [...views.keys()].sort(),
+    mayShow: (name, upstream) => {
+      if (name === undefined) return true
+      const { selection } = views.get(name) ?? {}
+      return selection === undefined ? name === upstream.alias : selection.mayShow(upstream)
+    },
+    noteListsRead: () => readListeners.notify(),
+    onListsRead: listener => readListeners.add(listener),
     divide: (name, make) => {
       const part = new ByView(make)
       parts.set(name, part)
@@ -68,7 +109,13 @@ export default fp(async ({ mcp }) => {
 
   function open (name: string): View {
     const members = [...parts].map(([member, part]) => [member, part.open(name).registry] as const)
-    const view = { name, instructions: undefined, scopes: undefined, ...Object.fromEntries(members) } as unknown as View
+    const view = {
+      name,
+      instructions: undefined,
+      scopes: undefined,
+      selection: undefined,
+      ...Object.fromEntries(members)
+    } as unknown as View
     views.set(name, view)
     return view
   }

@@ -54,7 +54,7 @@ declare module 'fastify' {
 
 export interface AuthOptions {
   apiKeys: ListedKey[]
-  oauth?: { issuer: string, resource: string, jwks?: string, algorithms?: string[] } | undefined
+  oauth?: { issuer: string, resource: string, jwks?: string, algorithms?: string[], viewClaim?: string } | undefined
   ticketLifetime: number
   /** True where a request without an identity of the application has every right. */
   allowAnonymous: boolean

@@ -12,6 +12,9 @@ export interface RelayedItem<T> {
   readonly spellings?: readonly string[] | undefined
 }
 
+/** The side of a collection from which it is read. */
+export type Source<T> = Pick<Collection<T>, 'values' | 'onChange' | 'mostHints' | 'onLimit'>
+
 /** A set of named things, sorted by key, that can be paged and that announces change. */
 export class Collection<T> {
   readonly #kind: string
@@ -22,6 +25,7 @@ export class Collection<T> {
   /** The keys of relayed items by their other names. */
   readonly #spellings = new Map<string, string>()
   readonly #listeners: Listeners<[]>
+  readonly #limitListeners: Listeners<[]>
   #sorted: string[] | undefined
   #mostHints: CacheHints | undefined
   /** A cache of prepared pages; cleared when an item is added or removed. */
@@ -35,6 +39,7 @@ export class Collection<T> {
     this.#kind = kind
     this.#keyName = keyName
     this.#listeners = new Listeners(report)
+    this.#limitListeners = new Listeners(report)
   }
 
   /** Throws when the key is taken: two things of one name are a mistake, not an update. A relayed item gives way. */
@@ -95,6 +100,7 @@ export class Collection<T> {
     if (hints?.ttlMs === this.#mostHints?.ttlMs && hints?.cacheScope === this.#mostHints?.cacheScope) return
     this.#mostHints = hints
     this.derived.clear()
+    this.#limitListeners.notify()
   }
 
   /** By its key, or by another name of a relayed item. */
@@ -151,6 +157,11 @@ export class Collection<T> {
 
   onChange (listener: () => void): () => void {
     return this.#listeners.add(listener)
+  }
+
+  /** Runs when `mostHints` has changed. */
+  onLimit (listener: () => void): () => void {
+    return this.#limitListeners.add(listener)
   }
 
   #isRelayed (key: string): boolean {

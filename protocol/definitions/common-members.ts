@@ -22,6 +22,10 @@ export interface Relayed {
   readonly accessName?: string | undefined
   /** Its names, or URIs, in the option `scopes`, where it has several: the first that is set there counts. */
   readonly scopeNames?: readonly string[] | undefined
+  /** The scopes that the view asks for which it is in, besides its own. */
+  readonly viewScopes?: readonly string[] | undefined
+  /** The name that its upstream gave it. */
+  readonly ownName?: string | undefined
   /** True when nothing but the request of a client says that the upstream has it. */
   readonly guessed?: boolean | undefined
   /** The place of the upstream among the others: the lowest wins. */

@@ -1,5 +1,5 @@
 import type { CacheHints } from '../revisions/revision.js'
-import type { Collection } from './collection.js'
+import type { Collection, Source } from './collection.js'
 
 /** Adds definitions of authors, and looks them up by name. */
 export interface Registry<T> {
@@ -9,6 +9,8 @@ export interface Registry<T> {
   remove: (name: string) => boolean
   get: (name: string) => T | undefined
   names: () => string[]
+  /** All definitions, and when they change. */
+  readonly source: Source<T>
   /**
    * Removes and puts many definitions of an upstream; clients hear of it once. Local definitions of the same name win,
    * and their names are returned.
@@ -34,6 +36,7 @@ export function registryOf<
     remove: name => collection.remove(name),
     get: name => collection.get(name),
     names: () => collection.keys(),
+    source: collection,
     relay: (removed, items) =>
       collection.relay(
         removed.map(({ name }) => name),

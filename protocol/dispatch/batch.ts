@@ -70,6 +70,7 @@ class BatchChannel {
       isRateCounted: first && channel.isRateCounted === true,
       headers: channel.headers,
       proxied: channel.proxied,
+      narrowing: channel.narrowing,
       respond: text => this.#settle(index, text),
       end: () => this.#settle(index, undefined),
       emit: (text, method) => channel.emit(text, method),

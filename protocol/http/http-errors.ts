@@ -36,11 +36,20 @@ export const httpErrors = {
   notFound: (method: string, path: string, consolePath?: string) => new HttpError(
     'PATCHBAY_NOT_FOUND', 404, `There is nothing at ${method} ${path}; MCP clients go to /mcp, ${consolePath === undefined ? '' : `people to ${consolePath}, `}and /health tells whether all is well`),
   /**
-   * The path names an upstream server that is not configured. Remedy: use the alias that `/health` and the banner name, or `/mcp`, which
-   * serves all of them.
+   * The path names neither a view nor an upstream server that is configured. Remedy: use the name of a view, the alias that `/health` and the
+   * banner name, or `/mcp`, which serves everything.
    */
   unknownView: (view: string) => new HttpError(
-    'PATCHBAY_UNKNOWN_VIEW', 404, `there is no upstream server ${JSON.stringify(shorten(view))}; use its alias as /health lists it, or /mcp without one for all of them`),
+    'PATCHBAY_UNKNOWN_VIEW', 404, `there is no view or upstream server ${JSON.stringify(shorten(view))}; use the name of a view, the alias of a server as /health lists it, or /mcp without one for everything`),
+  /**
+   * The credential is bound to one view, and the path is that of another view or of an upstream server.
+   * Remedy: use `/mcp`, or the URL of the view that the credential is for.
+   */
+  otherView: (own: string) => new HttpError(
+    'PATCHBAY_OTHER_VIEW', 403, `this credential is for the view ${JSON.stringify(shorten(own))} alone; use /mcp, or the URL of that view`),
+  /** A list of tools in the query or in a header is too long. Remedy: send fewer names, or patterns with `*`. */
+  narrowingTooLong: (where: string, names: number, patterns: number) => new HttpError(
+    'PATCHBAY_NARROWING_TOO_LONG', 400, `${where} has at most ${names} names, of which ${patterns} may have * or ?`),
   /** The path does not serve this HTTP method. Remedy: use one of those in the `Allow` header. */
   methodNotAllowed: (served: readonly string[]) => new HttpError('PATCHBAY_METHOD_NOT_ALLOWED', 405, `use ${served.join(', ')}`),
   /** GET with the version header of a stateless revision. Remedy: call `subscriptions/listen`. */

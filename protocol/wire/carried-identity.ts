@@ -14,6 +14,7 @@ export type CarriedIdentity =
     readonly scopes: 'all' | readonly string[]
     readonly address?: string | undefined
     readonly expires?: number | undefined
+    readonly view?: string | undefined
   }
 
 /** Carries identities to other nodes, and gives the live ones there. */
@@ -28,8 +29,8 @@ export interface IdentityCarrier {
 
 export const carryRights = (
   kind: 'token' | 'host',
-  { principal, scopes, address, expires }: Identity
-): CarriedIdentity => ({ kind, principal, scopes: scopes === 'all' ? 'all' : [...scopes], address, expires })
+  { principal, scopes, address, expires, view }: Identity
+): CarriedIdentity => ({ kind, principal, scopes: scopes === 'all' ? 'all' : [...scopes], address, expires, view })
 
 /**
  * The identity of carried rights; undefined for a value of another shape, such as one of another version of this
@@ -37,12 +38,13 @@ export const carryRights = (
  */
 export function rightsOf (carried: CarriedIdentity): Identity | undefined {
   if (carried.kind !== 'token' && carried.kind !== 'host') return undefined
-  const { principal, scopes, address, expires } = carried
+  const { principal, scopes, address, expires, view } = carried
   if (scopes !== 'all' && !Array.isArray(scopes)) return undefined
   return {
     principal,
     scopes: scopes === 'all' ? 'all' : new Set(scopes),
     ...(address !== undefined && { address }),
-    expires
+    expires,
+    ...(view !== undefined && { view })
   }
 }

@@ -1,4 +1,5 @@
 import { encodeResult, encodeStart, type Id } from './jsonrpc.js'
+import type { Narrowing } from './narrowing.js'
 import type { SharedTail } from './result.js'
 
 export type Headers = Record<string, string | string[] | undefined>
@@ -21,6 +22,8 @@ export interface Channel {
   readonly isRateCounted?: boolean
   /** The headers of the HTTP request that brought the message, where it had one of its own. */
   readonly headers?: Headers | undefined
+  /** The part of its view that the request, or the connection of a stream of messages, asks for. */
+  readonly narrowing?: Narrowing | undefined
   /** True where a proxy brought the connection that carries the messages. */
   readonly proxied?: boolean | undefined
   /**

@@ -93,8 +93,8 @@ export const errors = {
   unknownPrompt: (name: string, hint = '') => unknownName('PATCHBAY_UNKNOWN_PROMPT', `Unknown prompt: ${shorten(name)}`, hint),
   /** `completion/complete` for a resource template that does not exist. Remedy: call `resources/templates/list`. */
   unknownTemplate: (uri: string) => invalidParams('PATCHBAY_UNKNOWN_TEMPLATE', `Unknown resource template: ${shorten(uri)}`),
-  /** `initialize` or `server/discover` of a client that connected to the URL of an upstream which is not configured any more. Remedy: connect to `/mcp`, or to the URL of another one. */
-  unknownView: (view: string) => invalidParams('PATCHBAY_UNKNOWN_VIEW', `there is no upstream server "${shorten(view)}"`),
+  /** `initialize` or `server/discover` of a client that connected to the URL of a view or an upstream which is not configured any more. Remedy: connect to `/mcp`, or to the URL of another one. */
+  unknownView: (view: string) => invalidParams('PATCHBAY_UNKNOWN_VIEW', `there is no view or upstream server "${shorten(view)}"`),
   /**
    * The resource does not exist, or the caller has no right to it. The code is -32602 from 2026-07-28 on, and -32002 before.
    * Remedy: call `resources/list`.

@@ -10,6 +10,8 @@ export interface Identity {
   readonly address?: string
   /** When the credential expires, in milliseconds since 1970. */
   readonly expires?: number | undefined
+  /** The view that the credential is bound to: the caller sees nothing else. */
+  readonly view?: string | undefined
 }
 
 /** An anonymous caller where no credential is needed: it has all scopes. */
@@ -48,15 +50,16 @@ export const shortName = (principal: string): string => principal.startsWith('ke
 
 /** The shape of an identity, for the messages about one that has another. */
 export const IDENTITY_SHAPE =
-  '{ principal: string | undefined, scopes: "all" | Set<string>, expires?: milliseconds since 1970 }'
+  '{ principal: string | undefined, scopes: "all" | Set<string>, expires?: milliseconds since 1970, view?: string }'
 
 /** True for a value of the shape of an identity: a host application may set anything. */
 export function isIdentity (value: unknown): value is Identity {
   if (typeof value !== 'object' || value === null) return false
-  const { principal, scopes, address, expires }: { [name in keyof Identity]?: unknown } = value
+  const { principal, scopes, address, expires, view }: { [name in keyof Identity]?: unknown } = value
   return (scopes === 'all' || typeof Object(scopes).has === 'function') &&
     (principal === undefined || typeof principal === 'string') &&
     (address === undefined || typeof address === 'string') &&
+    (view === undefined || typeof view === 'string') &&
     (expires === undefined || (typeof expires === 'number' && !Number.isNaN(expires)))
 }
 

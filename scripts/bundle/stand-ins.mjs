@@ -53,7 +53,8 @@ export const standIns = {
     onResolve({ filter: /^undici$/ }, () => ({ path: './late/undici.cjs', external: true }))
     onLoad(
       {
-        filter: /[\\/](upstreams|transports[\\/]client|protocol[\\/]watch|plugins[\\/]observability|stores)[\\/].*\.ts$/
+        filter:
+          /[\\/](upstreams|transports[\\/]client|protocol[\\/]watch|plugins[\\/](observability|curation)|stores)[\\/].*\.ts$/
       },
       ({ path }) =>
         lateParts.has(path)
@@ -86,15 +87,15 @@ export function fileOf (name) {
 const root = new URL('../..', import.meta.url)
 
 /**
- * The files about upstream servers, watchers and stores that are imported when they are needed. In the bundle they
- * import app.ts, which is loaded by then: what they share with it would otherwise be cut into more files, which every
- * start has to load.
+ * The files about upstream servers, views, watchers and stores that are imported when they are needed. In the bundle
+ * they import app.ts, which is loaded by then: what they share with it would otherwise be cut into more files, which
+ * every start has to load.
  */
 function findLateParts () {
   const files = [
     'app.ts',
     'gateway.ts',
-    ...['upstreams', 'transports/client', 'plugins/observability'].flatMap(folder =>
+    ...['upstreams', 'transports/client', 'plugins/observability', 'plugins/curation', 'stores'].flatMap(folder =>
       readdirSync(new URL(folder, root), { recursive: true }).map(name => `${folder}/${name}`)
     )
   ]

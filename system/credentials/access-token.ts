@@ -3,7 +3,13 @@ import type { Holder } from './api-key.js'
 import { CredentialRefused, CredentialUnknowable, type RefusalReason } from './credential-error.js'
 
 /** The issuer whose tokens are accepted, the audiences they must be for, and the signature algorithms. */
-export interface Trust { issuer: string, audience: string[], algorithms: string[] }
+export interface Trust {
+  issuer: string
+  audience: string[]
+  algorithms: string[]
+  /** The claim that names the view a token is bound to; `scope` for scopes such as `view:release`. */
+  viewClaim?: string | undefined
+}
 
 const MAX_KNOWN = 10_000
 const KNOWN_FOR = 5 * 60_000
@@ -12,6 +18,7 @@ const LEEWAY = 30
 const MAX_SUBJECT = 1_024
 /** How many characters of a claim are logged. */
 const MAX_LOGGED = 256
+const VIEW_SCOPE = 'view:'
 const TYPES = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt'])
 
 /**
@@ -76,12 +83,13 @@ export class AccessTokens {
   }
 
   async #check (token: string): Promise<Holder> {
+    const { viewClaim, ...checked } = this.#trust
     try {
       const { payload, protectedHeader: { typ } } = await jwtVerify(token, this.#keys, {
-        ...this.#trust, requiredClaims: ['exp'], clockTolerance: LEEWAY, currentDate: new Date(this.#now())
+        ...checked, requiredClaims: ['exp'], clockTolerance: LEEWAY, currentDate: new Date(this.#now())
       })
       if (!TYPES.has(typ?.toLowerCase())) throw new Error('typ is not that of an access token')
-      return holderOf(payload, this.#trust.issuer, this.#now())
+      return { ...holderOf(payload, this.#trust.issuer, this.#now()), ...viewIn(payload, viewClaim) }
     } catch (error) {
       throw refusalOf(error as Error, this.#trust)
     }
@@ -93,6 +101,21 @@ function holderOf ({ sub, client_id: id, azp, exp, scope, scp }: JWTPayload, iss
   // The leeway is for tokens that are not valid yet, not for those that have expired.
   if (!Number.isFinite(expires) || expires <= now) throw new errors.JWTExpired('exp has passed', {})
   return { principal: principalOf(issuer, sub, id ?? azp), scopes: new Set(namesIn(scope ?? scp)), expires }
+}
+
+/** The view that a token is bound to. Throws where that is not one: the token would show everything. */
+function viewIn (payload: JWTPayload, claim: string | undefined): { view?: string } {
+  if (claim === undefined) return {}
+  const named =
+    claim === 'scope'
+      ? namesIn(payload.scope ?? payload.scp).flatMap(scope =>
+        scope.startsWith(VIEW_SCOPE) ? [scope.slice(VIEW_SCOPE.length)] : []
+      )
+      : [payload[claim] ?? []].flat()
+  const [view, ...more] = named
+  if (view === undefined) return {}
+  if (typeof view !== 'string' || more.length > 0) throw new Error('it is not bound to one view')
+  return { view }
 }
 
 /** Unique, because an issuer contains neither ? nor #. */

@@ -6,10 +6,12 @@ export interface Holder {
   readonly scopes: ReadonlySet<string>
   /** When the credential expires, in milliseconds since 1970. */
   readonly expires?: number | undefined
+  /** The view that the credential is bound to. */
+  readonly view?: string | undefined
 }
 
 /** A key in the options: its name, scopes and hash, not the key itself. */
-export interface ListedKey { name: string, hash: string, scopes: string[], expires?: string }
+export interface ListedKey { name: string, hash: string, scopes: string[], expires?: string, view?: string }
 
 /** The difference between two lists of keys, by their names, and the holders whose rights or expiry changed. */
 export interface KeyChanges { added: string[], removed: string[], changed: string[], holders: Holder[] }
@@ -65,7 +67,8 @@ export class ApiKeys {
 
   /**
    * Replaces the list of keys. A key that stays keeps its holder, which gets the new scopes and expiry; the holder of a
-   * removed key expires. Throws like the constructor, and then nothing has changed.
+   * removed key expires, and so does that of a key that is bound to another view now. Throws like the constructor, and
+   * then nothing has changed.
    */
   replace (listed: ListedKey[]): KeyChanges {
     const next = keysOf(listed)
@@ -77,7 +80,16 @@ export class ApiKeys {
     this.#keys = this.#withIds(next.map(key => update(before.get(key.id), key)))
     const added = next.filter(({ id }) => !before.has(id))
     const holders = [...removed, ...changed.map(({ id }) => before.get(id) as Key)].map(({ holder }) => holder)
-    return { added: namesOf(added), removed: namesOf(removed), changed: namesOf(changed), holders }
+    const [gone, come] = [
+      removed.filter(key => !hasDigest(next, key)),
+      added.filter(key => !hasDigest([...before.values()], key))
+    ]
+    return {
+      added: namesOf(come),
+      removed: namesOf(gone),
+      changed: namesOf([...changed, ...added.filter(key => !come.includes(key))]),
+      holders
+    }
   }
 
   #withIds (keys: Key[]): Key[] {
@@ -97,21 +109,21 @@ function keysOf (listed: ListedKey[]): Key[] {
     )
   }
   return listed.map((key, index) => ({
-    id: `${key.name} ${key.hash}`,
+    id: [key.name, key.hash, ...(key.view === undefined ? [] : [key.view])].join(' '),
     name: key.name,
     digest: Buffer.from(key.hash.slice(PREFIX.length), 'hex'),
     holder: holderOf(key, index)
   }))
 }
 
-function holderOf ({ name, scopes, expires }: ListedKey, index: number): Holder {
+function holderOf ({ name, scopes, expires, view }: ListedKey, index: number): Holder {
   const time = expires === undefined ? undefined : Date.parse(expires)
   if (Number.isNaN(time)) {
     throw new Error(
       `option apiKeys.${index}.expires must be a time in UTC such as 2030-01-31T12:00:00Z, or a day, not "${expires}"`
     )
   }
-  return { principal: `key:${name}`, scopes: new Set(scopes), expires: time }
+  return { principal: `key:${name}`, scopes: new Set(scopes), expires: time, ...view !== undefined && { view } }
 }
 
 function hasChanged ({ holder }: Key, before: Key | undefined): boolean {
@@ -130,5 +142,9 @@ function update (before: Key | undefined, key: Key): Key {
   Object.assign(before.holder, key.holder)
   return before
 }
+
+/** True when a list has the key, be it bound to another view. */
+const hasDigest = (keys: Key[], { name, digest }: Key): boolean =>
+  keys.some(key => key.name === name && key.digest.equals(digest))
 
 const namesOf = (keys: Key[]): string[] => [...new Set(keys.map(({ name }) => name))]

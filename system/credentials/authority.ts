@@ -5,7 +5,7 @@ import { fetchJson } from './fetch-json.js'
 import { findJwks } from './issuer.js'
 import type { RemoteKeys } from './remote-keys.js'
 
-export interface OAuth { issuer: string, audience: string[], jwks?: string, algorithms?: string[] }
+export interface OAuth { issuer: string, audience: string[], jwks?: string, algorithms?: string[], viewClaim?: string }
 
 export interface AuthorityOptions {
   apiKeys: ListedKey[]
@@ -103,9 +103,9 @@ async function trust (oauth: OAuth, signal: AbortSignal, onTrouble: AuthorityOpt
     import('./access-token.js'),
     import('./remote-keys.js')
   ])
-  const { issuer, audience, algorithms = ALGORITHMS } = oauth
+  const { issuer, audience, algorithms = ALGORITHMS, viewClaim } = oauth
   const keys = new RemoteKeys(loaderOf(oauth, signal), error => { if (!signal.aborted) onTrouble(error) })
-  return { keys, tokens: new AccessTokens({ issuer, audience, algorithms }, keys.find) }
+  return { keys, tokens: new AccessTokens({ issuer, audience, algorithms, viewClaim }, keys.find) }
 }
 
 function loaderOf ({ issuer, jwks }: OAuth, signal: AbortSignal): () => Promise<unknown> {

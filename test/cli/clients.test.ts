@@ -139,6 +139,14 @@ t.test('the snippets follow the options, and a launched gateway opens no port', 
   t.strictSame(stdioEntry(['node', 'cli.js', '--stdio', '--host', 'localhost']).args, ['cli.js', '--stdio'])
 })
 
+t.test('a client is told of a view in its URL, or by --view', async t => {
+  const options = resolveOptions({ port: 9000, views: { release: {} }, view: 'release' })
+  const text = describeClient('cursor', options, stdioEntry(['/usr/bin/node', '/opt/cli.js', '--view', 'release']))
+  const [local, remote] = [...text.matchAll(/^\{\n[^]*?\n\}$/gm)].map(([found]) => entryOf(found))
+  t.strictSame(local, { command: '/usr/bin/node', args: ['/opt/cli.js', '--stdio', '--view', 'release'] })
+  t.strictSame(remote, { url: 'http://127.0.0.1:9000/mcp/release' })
+})
+
 t.test('variables that are set are part of what a client launches: absolute paths, no secrets, no port', async t => {
   const cwd = await folder(t, { 'c.json': '{"port":9000,"host":"127.0.0.1"}', 'p.ts': '', 'q.json': '{}' })
   const env = {

@@ -164,3 +164,7 @@ t.test('keys and tokens on the command line', async t => {
     })
   }
 })
+
+t.test('a key is bound to a view by --view', async t => {
+  t.match(createKey(['ci', '--view', 'release']).advice, '"view":"release"')
+})

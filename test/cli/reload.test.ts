@@ -144,6 +144,22 @@ t.test('SIGHUP', async t => {
     }
   )
 
+  t.test('applies changed views, and keeps the old ones where a new one cannot be served', { buffered: true }, async t => {
+    const { launched, reload } = await configured(t, { views: { maths: { tools: ['calculate'] }, gone: {} } })
+    const url = await launched.url()
+    const listed = async (view: string): Promise<unknown> => {
+      const response = await fetch(`${url}/message/${view}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }) })
+      const { result } = await response.json() as { result?: { tools: Array<{ name: string }> } }
+      return result?.tools.map(({ name }) => name) ?? response.status
+    }
+    t.strictSame(await listed('maths'), ['calculate'])
+    t.match(await reload({ views: { maths: { tools: ['calculate', 'get_current_time'] }, added: { tools: ['calculate'] } } }), { level: 30, msg: 'options reloaded: changed views' })
+    t.strictSame([await listed('maths'), await listed('added'), await listed('gone')], [['calculate', 'get_current_time'], ['calculate'], 404])
+    const line = await reload({ views: { sse: {} } })
+    t.match(line, { level: 50, msg: /^options not reloaded, the previous ones stay: .*views\.sse cannot have this name/ })
+    t.strictSame(await listed('maths'), ['calculate', 'get_current_time'])
+  })
+
   t.test('warns of names that nothing serves', { buffered: true }, async t => {
     const { launched, reload } = await configured(t, { scopes: { 'tools/calcluate': ['maths'] } })
     await warned(

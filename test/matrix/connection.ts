@@ -13,8 +13,11 @@ export interface Connection {
   close: () => Promise<void>
 }
 
-/** A gateway; `app` where it is in this process. */
-export interface Place { app?: FastifyInstance, url: string }
+/** A gateway; `app` where it is in this process; `view` where clients connect to one. */
+export interface Place { app?: FastifyInstance, url: string, view?: string }
+
+/** The part of a path that names the view. */
+export const suffixOf = ({ view }: Place): string => view === undefined ? '' : `/${view}`
 
 /** A way to the gateway, and what it cannot do, as data. */
 export interface Transport {

@@ -179,7 +179,7 @@ t.test('the rate of a tool counts calls by every name and at every URL', async t
   }
 })
 
-t.test('the audit log names the upstream, and the target as the client sees it', async t => {
+t.test('the audit log names the upstream, and the target by its canonical name', async t => {
   const { ask, audit } = await start(t)
   const last = (): Json => audit.filter(line => 'audit' in line).at(-1) ?? {}
   await ask(ADA, 'tools/call', { name: 'open__echo', arguments: { text: 'hi' } })
@@ -188,7 +188,7 @@ t.test('the audit log names the upstream, and the target as the client sees it',
     msg: /^tools\/call open__echo at open ok [\d.]+ ms \(ada, http\)$/
   })
   await ask(ADA, 'tools/call', { name: 'echo', arguments: { text: 'hi' } }, '/message/open')
-  t.match(last(), { audit: { tool: 'echo', upstream: 'open', outcome: 'ok' }, msg: /^tools\/call echo at open ok/ })
+  t.match(last(), { audit: { tool: 'open__echo', upstream: 'open', outcome: 'ok' }, msg: /^tools\/call open__echo at open ok/ })
   await ask(ADA, 'resources/read', { uri: 'open://text' })
   t.match(last(), {
     audit: { resource: 'open://text', upstream: 'open', outcome: 'ok' },

@@ -37,7 +37,8 @@ t.test(
       t.equal(statusCode, 404, `${method} ${url}`)
       t.match(JSON.parse(body), {
         error: {
-          message: /there is no upstream server ".*"; use its alias as \/health lists it, or \/mcp/,
+          message:
+            /there is no view or upstream server ".*"; use the name of a view, the alias of a server as \/health lists it, or \/mcp/,
           data: { code: 'PATCHBAY_UNKNOWN_VIEW' }
         }
       })

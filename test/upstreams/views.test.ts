@@ -262,7 +262,7 @@ t.test(
     )
     await t.rejects(createClient(app, { view: 'alpha' }), {
       code: -32602,
-      message: /there is no upstream server "alpha"/
+      message: /there is no view or upstream server "alpha"/
     })
     t.equal(
       (await app.inject({ method: 'POST', url: '/message/alpha', payload: body('ping'), headers: JSON_HEADERS }))

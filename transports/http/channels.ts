@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { narrowingOf } from '../../protocol/http/narrowing.js'
 import type { Sink } from '../../protocol/sessions/streams/sink.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { sendJson, sendPrepared } from './json-reply.js'
@@ -21,6 +22,7 @@ export function jsonChannel (reply: FastifyReply): Channel {
     hasStatus: true,
     isRateCounted: true,
     headers: reply.request.headers,
+    narrowing: narrowingOf(reply.request.query, reply.request.headers),
     respond: (text, status, headers) => sendJson(reply, text, status, headers),
     respondShared: (start, tail) => sendPrepared(reply, start, tail),
     emit: () => {},

@@ -34,6 +34,9 @@ export interface HttpGateway {
 /** The parameter for the name of a view in the path of a route. No host application has one of that name. */
 export const VIEW_PARAMETER = 'patchbayView'
 
-/** The view whose URL the request was sent to; undefined for the whole gateway. */
-export const viewOf = ({ params }: FastifyRequest): string | undefined =>
+/** The view whose URL the request was sent to; undefined for a URL without one. */
+export const viewInPath = ({ params }: FastifyRequest): string | undefined =>
   (params as Record<string, string | undefined>)[VIEW_PARAMETER]
+
+/** The view that the client sees: of the URL, or else of its credential; undefined for the whole gateway. */
+export const viewOf = (request: FastifyRequest): string | undefined => viewInPath(request) ?? request.identity.view

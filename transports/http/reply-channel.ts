@@ -1,5 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Session } from '../../protocol/sessions/session.js'
+import { narrowingOf } from '../../protocol/http/narrowing.js'
+import type { Narrowing } from '../../protocol/wire/narrowing.js'
 import type { Channel, Headers } from '../../protocol/wire/channel.js'
 import type { SharedTail } from '../../protocol/wire/result.js'
 import { sinkChannel } from './channels.js'
@@ -30,16 +32,19 @@ export class ReplyChannel implements Channel {
   readonly canStream = true
   readonly hasStatus = true
   readonly isRateCounted = true
+  readonly narrowing: Narrowing | undefined
   readonly #eventStreams: EventStreamPort
   readonly #reply: FastifyReply
   readonly #options: ReplyOptions
   #stream: Channel | undefined
   #done = false
 
+  /** Throws an HTTP error when the request is not to be narrowed as it asks. */
   constructor (eventStreams: EventStreamPort, reply: FastifyReply, options: ReplyOptions = NO_OPTIONS) {
     this.#eventStreams = eventStreams
     this.#reply = reply
     this.#options = options
+    this.narrowing = narrowingOf(reply.request.query, reply.request.headers)
   }
 
   get headers (): Headers {

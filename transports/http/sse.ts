@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isProxied } from '../../protocol/http/proxied.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
+import { narrowingOf } from '../../protocol/http/narrowing.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import type { Sink } from '../../protocol/sessions/streams/sink.js'
 import { jsonChannel, sinkChannel } from './channels.js'
@@ -38,6 +39,7 @@ export class SseConnections {
     const { dispatcher, eventStreams, nodeCalls } = this.#gateway
     if (!accepts(request, 'text/event-stream')) throw httpErrors.acceptNeedsEvents()
     eventStreams.checkCapacity()
+    const narrowing = narrowingOf(request.query, request.headers)
     const id = newStreamId(nodeCalls.nodes.self)
     const peer = new Peer({ transport: 'sse', identity: request.identity, view: viewOf(request) })
     dispatcher.lifecycle.connect(peer)
@@ -46,7 +48,7 @@ export class SseConnections {
       dispatcher.lifecycle.disconnect(peer, new Error('the client closed the stream'))
     })
     this.#clients.set(id, { peer, sink })
-    peer.channel = { ...sinkChannel(sink), end: () => {}, proxied: isProxied(request.headers) }
+    peer.channel = { ...sinkChannel(sink), end: () => {}, proxied: isProxied(request.headers), narrowing }
     sink.write({ text: `${endpoint}?sessionId=${id}`, method: 'endpoint' })
   }
 

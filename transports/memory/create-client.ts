@@ -23,7 +23,7 @@ export interface ClientOptions extends Answerers {
    * has every right and no rate.
    */
   identity?: Identity
-  /** The alias of an upstream: the client sees that server alone, as at `/mcp/ALIAS`. */
+  /** The name of a view, or the alias of an upstream: the client sees that alone, as at `/mcp/NAME`. */
   view?: string
   /**
    * Answers to other questions of the server, by method: `{ 'elicitation/create': () => ({ action: 'accept', content:
@@ -76,8 +76,14 @@ export interface Client {
 /** Connects a client to an app that has Patchbay registered, and sends `initialize`. */
 export async function createClient (app: FastifyInstance, options: ClientOptions = {}): Promise<Client> {
   checkNames(options)
-  const { protocolVersion, capabilities, answers, view } = options
+  const { protocolVersion, capabilities, answers } = options
   const identity = identityOf(options)
+  const { view = identity.view } = options
+  if (identity.view !== undefined && view !== identity.view) {
+    throw new Error(
+      `createClient was given the view "${view}", and an identity that is for the view "${identity.view}" alone`
+    )
+  }
   // With a callback, because avvio's promise form throws where a part of an application asks after the start.
   await new Promise<void>((resolve, reject) => app.ready(error => { if (error) reject(error); else resolve() }))
   if (!app.hasDecorator('mcp')) {

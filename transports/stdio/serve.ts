@@ -19,6 +19,8 @@ export interface StdioOptions {
   writeDeadline?: number
   /** The identity of the client; every right when absent. */
   identity?: Identity
+  /** The view that the client sees; that of its identity, or the whole gateway, when absent. */
+  view?: string | undefined
 }
 
 export interface Stdio {
@@ -39,6 +41,7 @@ export interface Stdio {
  */
 export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, options: StdioOptions): Stdio {
   const { input, output, maxMessage, maxQueue = Infinity, writeDeadline = 10_000 } = options
+  const { identity = ANONYMOUS_ALL_SCOPES, view = identity.view } = options
   const writer = new LineWriter(output)
   let giveUp = () => {}
   let abandon = () => {}
@@ -52,7 +55,7 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
   })
   writer.onWritten = (bytes, responsesOnly) => backlog.recordWrite(bytes, responsesOnly)
   const channel = lineChannel(writer)
-  const peer = new Peer({ transport: 'stdio', channel, identity: options.identity ?? ANONYMOUS_ALL_SCOPES })
+  const peer = new Peer({ transport: 'stdio', channel, identity, view })
   mcp.lifecycle.connect(peer)
 
   const lines = new LineReader(maxMessage,

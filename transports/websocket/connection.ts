@@ -5,6 +5,7 @@ import { onImmediate, TurnBatch } from '../../lib/turn-batch.js'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import type { Channel } from '../../protocol/wire/channel.js'
+import type { Narrowing } from '../../protocol/wire/narrowing.js'
 import { hasExpired, type Identity } from '../../protocol/wire/identity.js'
 import { CLOSE, type Close } from './close-codes.js'
 import { Inbox } from './inbox.js'
@@ -17,6 +18,7 @@ export interface WebSocketClient {
   identity: Identity
   proxied: boolean
   view?: string | undefined
+  narrowing?: Narrowing | undefined
 }
 
 export interface QueueLimits { maxQueue: number, writeDeadline: number }
@@ -28,6 +30,7 @@ const CLOSE_FRAME_DEADLINE = 500
 export class WebSocketConnection implements Channel {
   readonly streams = true
   readonly proxied: boolean
+  readonly narrowing: Narrowing | undefined
   readonly #mcp: Dispatcher
   readonly #socket: WebSocket
   readonly #identity: Identity
@@ -39,10 +42,11 @@ export class WebSocketConnection implements Channel {
 
   constructor (
     mcp: Dispatcher,
-    { socket, rawSocket, identity, proxied, view }: WebSocketClient,
+    { socket, rawSocket, identity, proxied, view, narrowing }: WebSocketClient,
     { maxQueue, writeDeadline }: QueueLimits
   ) {
     this.proxied = proxied
+    this.narrowing = narrowing
     this.#mcp = mcp
     this.#socket = socket
     this.#identity = identity

@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto'
 
 /** The longest alias, so that `alias__tool` leaves enough characters to the tool. */
 const LONGEST = 32
-/** Paths below /mcp that are not those of a server. */
-const RESERVED = ['message', 'sse', 'ticket', 'v', 'ws']
 
 /**
  * The name of a server in names of tools and in URLs: lower-case letters, digits and single dashes, first a letter.
@@ -14,8 +12,5 @@ export function aliasOf (key: string): string {
   const alias = words === '' ? `server-${hashOf(key)}` : /^[a-z]/.test(words) ? words : `server-${words}`
   return alias.length <= LONGEST ? alias : `${alias.slice(0, LONGEST - 7).replace(/-+$/, '')}-${hashOf(key)}`
 }
-
-/** True for an alias whose URL is one of the gateway's own. */
-export const isReserved = (alias: string): boolean => RESERVED.includes(alias)
 
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 6)

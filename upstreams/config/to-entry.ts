@@ -3,7 +3,8 @@ import { Server } from '../../options/upstreams.js'
 import { nearestName } from '../../lib/nearest-name.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Address, ServerEntry } from '../server-entry.js'
-import { aliasOf, isReserved } from './alias.js'
+import { isReservedPath } from '../../protocol/http/reserved-paths.js'
+import { aliasOf } from './alias.js'
 import { FieldReader } from './field-reader.js'
 import { Findings } from './findings.js'
 import type { FoundServer } from './found-server.js'
@@ -72,7 +73,7 @@ function checkFields (server: FoundServer, { values, names, unused }: KnownField
 
 function checkAlias (server: FoundServer, findings: Findings): string | undefined {
   const alias = aliasOf(server.name)
-  if (!isReserved(alias)) return alias
+  if (!isReservedPath(alias)) return alias
   const what = `cannot have this name, because /mcp/${alias} is a URL of the gateway itself; give it another name`
   findings.mistake(server, '', what)
   return undefined

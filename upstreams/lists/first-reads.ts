@@ -2,6 +2,7 @@ import { unlessAborted } from '../../lib/abort.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { DEFAULT_SCOPES, grants } from '../../protocol/wire/identity.js'
 import type { ServerEntry } from '../server-entry.js'
+import type { MayShow } from './gateway.js'
 import type { UpstreamLists } from './upstream-lists.js'
 
 /** The requests whose answers have something of every upstream. */
@@ -26,11 +27,13 @@ interface FirstRead {
  */
 export class FirstReads {
   readonly #wait: number
+  readonly #mayShow: MayShow
   readonly #unread = new Map<UpstreamLists, FirstRead>()
 
   /** `wait` is how long lists wait for an upstream from now on, in milliseconds. */
-  constructor (wait: number) {
+  constructor (wait: number, mayShow: MayShow) {
     this.#wait = wait
+    this.#mayShow = mayShow
   }
 
   get isEmpty (): boolean {
@@ -72,27 +75,29 @@ export class FirstReads {
    * need not wait.
    */
   awaitedBy (call: Call): Promise<unknown> | undefined {
-    if (!OF_ALL.has(call.method)) return undefined
+    return OF_ALL.has(call.method) ? this.all(call) : undefined
+  }
+
+  /** Settles when a request has waited for all upstreams of its view; undefined when it need not wait. */
+  all (call: Call): Promise<unknown> | undefined {
     const awaited = [...this.#unread].flatMap(
       ([
         {
           upstream: { entry }
         },
         first
-      ]) => (first.awaited !== undefined && isPartOf(call, entry) ? [first.awaited] : [])
+      ]) => (first.awaited !== undefined && isPartOf(call, entry, this.#mayShow) ? [first.awaited] : [])
     )
     return awaited.length === 0 ? undefined : unlessAborted(Promise.all(awaited), call.signal)
   }
 
   /** True when the caller would see more if all upstreams had been read. */
   concern (call: Call): boolean {
-    for (const { upstream: { entry } } of this.#unread.keys()) if (isPartOf(call, entry)) return true
+    for (const { upstream: { entry } } of this.#unread.keys()) if (isPartOf(call, entry, this.#mayShow)) return true
     return false
   }
 }
 
 /** True when the caller sees what this upstream lists. */
-export const isPartOf = (
-  { peer: { view }, identity }: Call,
-  { alias, scopes = DEFAULT_SCOPES }: ServerEntry
-): boolean => (view === undefined || view === alias) && grants(identity, scopes)
+export const isPartOf = ({ peer: { view }, identity }: Call, entry: ServerEntry, mayShow: MayShow): boolean =>
+  mayShow(view, entry) && grants(identity, entry.scopes ?? DEFAULT_SCOPES)

@@ -1,6 +1,7 @@
 import type { Registry } from '../../protocol/definitions/definition-registry.js'
 import type { Prompt } from '../../protocol/definitions/prompt.js'
 import type { Resource } from '../../protocol/definitions/resource.js'
+import type { ServerEntry } from '../server-entry.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
 import type { CacheHints } from '../../protocol/revisions/revision.js'
 import type { Call } from '../../protocol/dispatch/call.js'
@@ -10,6 +11,9 @@ import type { Call } from '../../protocol/dispatch/call.js'
  * it.
  */
 export type FindUnlisted = (uri: string, call: Call, template?: Resource) => Resource | undefined
+
+/** Tells for the name of a view, or undefined for the whole gateway, if something of an upstream can be in it. */
+export type MayShow = (view: string | undefined, upstream: Pick<ServerEntry, 'alias' | 'prefix'>) => boolean
 
 /** A tool that an upstream has, and clients do not get. */
 export interface MissingTool {
@@ -36,7 +40,11 @@ export interface ViewRegistries extends Registries {
 }
 
 /** Instructions, and what a caller must have been granted to see them. */
-export interface Section { readonly text: string, readonly scopes: readonly string[] | undefined }
+export interface Section {
+  readonly text: string
+  readonly upstream: string
+  readonly scopes: readonly string[] | undefined
+}
 
 /** The part of the gateway that the lists of upstreams use. */
 export interface ListGateway extends Registries {
@@ -44,7 +52,16 @@ export interface ListGateway extends Registries {
     /** Sets the function that finds out why there is no tool of a name. */
     explainMissingWith: (explain: (name: string, call: Call) => MissingTool | undefined) => void
   }
-  readonly views: { open: (alias: string) => ViewRegistries, close: (alias: string) => void }
+  readonly views: {
+    open: (alias: string) => ViewRegistries,
+    close: (alias: string) => void,
+    /** The view of that name; its selection, where an operator chose what is in it. */
+    get: (name: string) => { readonly selection: { readonly hasShortNames: boolean } | undefined } | undefined
+    /** False when nothing of an upstream can be in the view. */
+    mayShow: MayShow
+    /** Tells that the lists of an upstream were read. */
+    noteListsRead: () => void
+  }
   /** Names in the operator's option `scopes`. */
   readonly scopes: { names: () => string[] }
   /** Sets the function that says which callers see less than is configured; undefined when none does. */

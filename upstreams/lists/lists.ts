@@ -45,11 +45,11 @@ export class Lists {
     this.#stored = new StoredLists(values, limits.maxUpstreamList)
     this.#links = new Links(limits.maxUpstreamLinks, alias => this.#all.get(alias)?.origin.rank)
     // A list that waits must be answered before its own call is given up.
-    this.#firstReads = new FirstReads(Math.min(limits.upstreamListWait, limits.callTimeout / 2))
+    this.#firstReads = new FirstReads(Math.min(limits.upstreamListWait, limits.callTimeout / 2), gateway.views.mayShow)
     this.#merged = createMergedLists(gateway, this.#reserved)
     this.#warnings = new ListWarnings(log, () => gateway.scopes.names())
     gateway.hops.findWith(call => this.#hopsFor(call))
-    gateway.tools.explainMissingWith((name, call) => findLeftOut(name, call, this.#all.values()))
+    gateway.tools.explainMissingWith((name, call) => findLeftOut(name, call, this.#all.values(), gateway.views.mayShow))
     gateway.resources.findUnlistedWith((uri, call, template) => this.#findUnlisted(uri, call, template))
   }
 
@@ -97,12 +97,14 @@ export class Lists {
    */
   awaitedBy (call: Call): Promise<unknown> | undefined {
     if (this.#firstReads.isEmpty) return undefined
+    const { views } = this.#gateway
     // Of the requests that wait, only lists have a target.
     if (call.target !== undefined) return this.#firstReads.awaitedBy(call)
     for (const { lists } of this.#all.values()) {
-      if (!lists.isKnown && isNamedBy(call, lists.upstream.entry)) return firstRead(lists, call)
+      if (!lists.isKnown && isNamedBy(call, lists.upstream.entry, views.mayShow)) return firstRead(lists, call)
     }
-    return undefined
+    // A short name may be that of any upstream in the view.
+    return views.get(call.peer.view ?? '')?.selection?.hasShortNames === true ? this.#firstReads.all(call) : undefined
   }
 
   statusOf (alias: string): Pick<UpstreamStatus, 'tools' | 'repaired' | 'stale' | 'warnings'> {
@@ -185,6 +187,7 @@ export class Lists {
     this.#noteCompleteness()
     this.#warnings.add(lists, isNew)
     if (isNew) this.#summarise()
+    this.#gateway.views.noteListsRead()
     // Lists that did not change are stored once by each process, so that they do not expire.
     if (!isNew && this.#saved.has(lists)) return
     this.#saved.add(lists)
@@ -199,7 +202,8 @@ export class Lists {
   }
 
   #hopsFor (call: Call): string[] {
-    const visible = [...this.#all.values()].filter(({ lists }) => isPartOf(call, lists.upstream.entry))
+    const { mayShow } = this.#gateway.views
+    const visible = [...this.#all.values()].filter(({ lists }) => isPartOf(call, lists.upstream.entry, mayShow))
     return [...new Set(visible.flatMap(({ lists }) => lists.hops.all))]
   }
 

@@ -22,7 +22,7 @@ const HEADING = /(?<=^ {0,3})#{1,2}(?=\s|$)/gm
 function sectionOf ({ snapshot: { instructions }, upstream: { entry: { alias, scopes } } }: UpstreamLists): Section[] {
   return instructions === undefined
     ? []
-    : [{ text: `## ${alias}\n\n${instructions.replace(HEADING, '##$&')}`, scopes }]
+    : [{ text: `## ${alias}\n\n${instructions.replace(HEADING, '##$&')}`, upstream: alias, scopes }]
 }
 
 function limitCaching ({ tools, prompts, resources }: Registries, snapshots: readonly Snapshot[]): void {

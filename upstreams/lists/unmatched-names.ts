@@ -1,6 +1,6 @@
 import { didYouMean } from '../../lib/nearest-name.js'
 import type { ServerEntry } from '../server-entry.js'
-import { fitsGlob } from './offers/glob.js'
+import { fitsGlob } from '../../lib/glob.js'
 import { prefixesOf } from './offers/names.js'
 import { isMatchable } from './offers/resource-definitions.js'
 import type { Entry } from './reading/kinds.js'

@@ -38,7 +38,7 @@ export class GatewayDescription {
   instructionsFor ({ identity, peer: { view } }: Call): { instructions?: string } {
     const text = view === undefined
       ? this.#instructions.textFor(identity)
-      : instructionsOf(this.#mcp.views.get(view), identity)
+      : instructionsOf(this.#mcp.views.get(view), identity, this.#instructions)
     return text === undefined || text === '' ? {} : { instructions: text }
   }
 
@@ -60,5 +60,11 @@ export class GatewayDescription {
   }
 }
 
-const instructionsOf = (view: View | undefined, identity: Identity): string | undefined =>
-  view !== undefined && maySee(identity, view) ? view.instructions : undefined
+/**
+ * Finds those of the view, or else, where the operator chose it, those of the gateway and the upstreams that are in it.
+ */
+function instructionsOf (view: View | undefined, identity: Identity, all: Instructions): string | undefined {
+  if (view === undefined || !maySee(identity, view)) return undefined
+  const { selection } = view
+  return view.instructions ?? (selection && all.textFor(identity, upstream => selection.has(upstream)))
+}

@@ -1,7 +1,11 @@
 import { DEFAULT_SCOPES, grants, type Identity } from '../../../protocol/wire/identity.js'
 
-/** Instructions, and what a caller must have been granted to see them: `mcp` when absent. */
-export interface Section { readonly text: string, readonly scopes: readonly string[] | undefined }
+/** Instructions, the upstream they are of, and what a caller must have been granted to see them: `mcp` when absent. */
+export interface Section {
+  readonly text: string
+  readonly upstream: string
+  readonly scopes: readonly string[] | undefined
+}
 
 /** The instructions of the operator, followed by sections that not every caller may see. */
 export class Instructions {
@@ -26,8 +30,11 @@ export class Instructions {
     return this.#sections.length > 0
   }
 
-  textFor (identity: Identity): string {
-    const sections = this.#sections.filter(section => maySee(identity, section)).map(({ text }) => text)
+  /** `isWanted` is asked of each upstream; all are wanted without it. */
+  textFor (identity: Identity, isWanted: (upstream: string) => boolean = () => true): string {
+    const sections = this.#sections
+      .filter(section => isWanted(section.upstream) && maySee(identity, section))
+      .map(({ text }) => text)
     return [this.#own ?? '', ...sections].filter(text => text !== '').join('\n\n')
   }
 }

@@ -1,5 +1,6 @@
 import { Listeners } from '../../../lib/listeners.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
+import type { Source } from '../../../protocol/definitions/collection.js'
 import type { Resource } from '../../../protocol/definitions/resource.js'
 import { resourceListing } from '../../../protocol/definitions/resource-listing.js'
 import { ResourceSet, type FoundResource } from '../../../protocol/definitions/resource-set.js'
@@ -40,6 +41,10 @@ export interface ResourceRegistry {
   findUnlistedWith: (find: FindUnlisted) => void
   /** The URIs and templates, in order. */
   uris: () => string[]
+  /** All resources and templates, and when they change. */
+  readonly sources: { readonly fixed: Source<Resource>, readonly templates: Source<Resource> }
+  /** Finds a resource that is not listed, for one caller. */
+  findUnlisted: FindUnlisted
   /** Notifies the subscribers that the contents changed; with `mayKnow` only those whose principal it accepts. */
   updated: (uri: string, mayKnow?: MayKnow) => void
   /**
@@ -47,6 +52,10 @@ export interface ResourceRegistry {
    * accepts.
    */
   listChanged: (mayKnow?: MayKnow) => void
+  /** Runs when `updated` was called. Returns how to remove the listener. */
+  onUpdated: (listener: (uri: string, mayKnow?: MayKnow) => void) => () => void
+  /** Runs when `listChanged` was called. Returns how to remove the listener. */
+  onListChanged: (listener: (mayKnow?: MayKnow) => void) => () => void
   /** Subscribes a peer to a URI until the peer is closed; false when there is no such resource. */
   subscribe: (uri: string, peer: Peer) => Promise<boolean>
   unsubscribe: (uri: string, peer: Peer) => void
@@ -69,13 +78,17 @@ const LIST_CHANGED = 'notifications/resources/list_changed'
 
 /** Makes the part of one view, or of the whole gateway where `view` is undefined. */
 export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number): ResourcePart {
-  const { dispatcher: { observers }, scopes, subscriptions } = mcp
+  const { dispatcher: { observers }, scopes } = mcp
   const resources = new ResourceSet(maxUri, observers.reporter('resources'))
   const { fixed, templates } = resources
   const listeners = new Listeners<[mayKnow?: MayKnow]>(observers.reporter('resources.listChanged'))
+  const updates = new Listeners<[uri: string, mayKnow?: MayKnow]>(observers.reporter('resources.updated'))
   const watches = new WatchCount(async (uri, identity) =>
     await startWatch(resources.find(uri)?.resource, uri, () => updated(uri), identity))
   const subscribers = new Subscribers(watches)
+  const updated = (uri: string, mayKnow?: MayKnow): void =>
+    notifySubscribers(mcp, view, { resources, subscribers }, uri, mayKnow)
+  updates.add(updated)
   let findUnlisted: FindUnlisted = () => undefined
   for (const source of [fixed, templates]) mcp.announce(source, LIST_CHANGED, of => of === view)
   mcp.announce({ onChange: listener => listeners.add(listener) }, LIST_CHANGED, of => of === view)
@@ -98,8 +111,12 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
       limitCaching: hints => { templates.mostHints = hints },
       findUnlistedWith: find => { findUnlisted = find },
       uris: () => resources.uris(),
-      updated,
+      sources: { fixed, templates },
+      findUnlisted: (uri, call, template) => findUnlisted(uri, call, template),
+      updated: (uri, mayKnow) => updates.notify(uri, mayKnow),
       listChanged: mayKnow => listeners.notify(mayKnow),
+      onUpdated: listener => updates.add(listener),
+      onListChanged: listener => listeners.add(listener),
       subscribe: async (uri, peer) => await subscribers.add(uri, peer),
       unsubscribe: (uri, peer) => subscribers.remove(uri, peer)
     },
@@ -120,13 +137,21 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
     const isGuess = resource.guessed === true
     return { resource: isGuess ? withScopes(resource, resources, call, scopes) : resource, variables: {} }
   }
+}
 
-  function updated (uri: string, mayKnow: MayKnow = () => true): void {
-    for (const peer of subscribers.of(uri)) {
-      if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
-    }
-    subscriptions.updated(uri, mayKnow, view)
+/** Notifies those who are subscribed to a resource, unless the view has lost it since. */
+function notifySubscribers (
+  { subscriptions }: Mcp,
+  view: string | undefined,
+  { resources, subscribers }: Pick<ResourcePart, 'resources' | 'subscribers'>,
+  uri: string,
+  mayKnow: MayKnow = () => true
+): void {
+  if (view !== undefined && resources.find(uri) === undefined) return
+  for (const peer of subscribers.of(uri)) {
+    if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
   }
+  subscriptions.updated(uri, mayKnow, view)
 }
 
 async function startWatch (

@@ -1,16 +1,16 @@
 import { Agent } from 'node:http'
 import { oldest, type Revision } from '../../support/specification/revisions.js'
-import type { Place, Receive, Connection } from '../connection.js'
+import { suffixOf, type Place, type Receive, type Connection } from '../connection.js'
 import { exchange, readBody } from '../../support/exchange.js'
 
 /** Plain `POST /message`, one exchange for each message. */
-export async function openMessage ({ url }: Place, receive: Receive): Promise<Connection> {
+export async function openMessage (place: Place, receive: Receive): Promise<Connection> {
   const agent = new Agent({ keepAlive: true })
   return {
     send: ({ text, revision }) => {
       const sent = exchange(
         agent,
-        `${url}/message`,
+        `${place.url}/message${suffixOf(place)}`,
         { method: 'POST', headers: headersOf(revision), body: text },
         reply => {
           readBody(reply, body => {

@@ -11,11 +11,11 @@ import type { Place, Receive, Connection } from '../connection.js'
 const MAX_MESSAGE = 1024 * 1024
 
 /** The stdio transport on a pair of streams of this process. */
-export async function openStreams ({ app }: Place, receive: Receive): Promise<Connection> {
+export async function openStreams ({ app, view }: Place, receive: Receive): Promise<Connection> {
   if (app === undefined) throw new Error('stdio on streams needs a gateway in this process')
   const input = new PassThrough()
   const output = new PassThrough()
-  const { closed } = serveStdio(app.mcp, { input, output, maxMessage: MAX_MESSAGE })
+  const { closed } = serveStdio(app.mcp, { input, output, maxMessage: MAX_MESSAGE, view })
   readLines(output, receive)
   return {
     send: ({ text }) => { input.write(`${text}\n`); return cannotDrop },
@@ -24,9 +24,12 @@ export async function openStreams ({ app }: Place, receive: Receive): Promise<Co
 }
 
 /** A gateway in a process of its own, the way a desktop client launches it. */
-export async function openProcess (_place: Place, receive: Receive): Promise<Connection> {
+export async function openProcess ({ view }: Place, receive: Receive): Promise<Connection> {
   return await openCommand(
-    ['../../support/gateway.js', '../fixture.js'].flatMap(file => ['--plugin', pathOf(file)]),
+    [
+      ...['../../support/gateway.js', '../fixture.js'].flatMap(file => ['--plugin', pathOf(file)]),
+      ...(view === undefined ? [] : ['--view', view])
+    ],
     receive
   )
 }

@@ -1,12 +1,12 @@
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http'
-import type { Parcel, Place, Receive, Connection } from '../connection.js'
+import { suffixOf, type Parcel, type Place, type Receive, type Connection } from '../connection.js'
 import { exchange, readBody } from '../../support/exchange.js'
 import { readEvents } from '../../support/event-reader.js'
 
 /** Streamable HTTP on `/mcp`: with a session and its standalone stream, or without either. */
-export async function openStreamable ({ url }: Place, receive: Receive): Promise<Connection> {
+export async function openStreamable (place: Place, receive: Receive): Promise<Connection> {
   const agent = new Agent({ keepAlive: true })
-  const endpoint = `${url}/mcp`
+  const endpoint = `${place.url}/mcp${suffixOf(place)}`
   let session: Record<string, string> = {}
   let standalone: ClientRequest | undefined
   /** Settle when what asks for no answer was taken: the end of the session must not overtake it. */

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import type { Place, Receive, Connection } from '../connection.js'
+import { suffixOf, type Place, type Receive, type Connection } from '../connection.js'
 
 /** A WebSocket on `/mcp`. */
-export async function openWebSocket ({ url }: Place, receive: Receive): Promise<Connection> {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`, 'mcp')
+export async function openWebSocket (place: Place, receive: Receive): Promise<Connection> {
+  const socket = new WebSocket(`${place.url.replace('http', 'ws')}/mcp${suffixOf(place)}`, 'mcp')
   socket.on('message', (data: Buffer) => receive(JSON.parse(data.toString())))
   await once(socket, 'open')
   return {

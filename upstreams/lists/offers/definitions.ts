@@ -82,7 +82,16 @@ function relayedAs (
   entry: Entry,
   { name, spellings, accessName, scopeNames = [name, ...spellings] }: PublicName
 ) {
-  return { scopes, name, spellings, accessName, scopeNames, upstream: alias, listed: { ...entry, name } }
+  return {
+    scopes,
+    name,
+    ownName: entry.name as string,
+    spellings,
+    accessName,
+    scopeNames,
+    upstream: alias,
+    listed: { ...entry, name }
+  }
 }
 
 const acceptAll = (): undefined => undefined

@@ -26,3 +26,11 @@ export function fitsGlob (pattern: string, text: string): boolean {
   while (pattern[inPattern] === '*') inPattern++
   return inPattern === pattern.length
 }
+
+/** True when a text that begins with `start` can fit the pattern. */
+export function mayFitFrom (pattern: string, start: string): boolean {
+  const wildcard = pattern.search(/[*?]/)
+  if (wildcard === -1) return pattern.startsWith(start)
+  const head = pattern.slice(0, wildcard)
+  return head.startsWith(start) || start.startsWith(head)
+}

@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../servers/catalogue.js'
+
+const FOLDER = join(ROOT, 'test/plugins/curation/search/labelled')
+
+/** A tool of the labelled set, under the name that the gateway gives it. */
+export interface LabelledTool {
+  name: string
+  listed: { name: string, title?: string, description: string, inputSchema: { properties: Record<string, { description?: string }> } }
+  /** The length of the whole definition as JSON. */
+  characters: number
+}
+
+/** A query with the tools that answer it: grade 2 for one that does what is asked, 1 for one that helps. */
+export interface LabelledQuery { query: string, labels: Record<string, number> }
+
+export interface Labelled { tools: LabelledTool[], queries: LabelledQuery[] }
+
+/** How well a ranker finds what was asked for: means over all queries. */
+export interface Quality { recall1: number, recall5: number, reciprocalRank: number, gain5: number }
+
+/** Returns the names of the tools that fit a query best, in order. */
+export type Ranker = (query: string, limit: number) => string[]
+
+interface ServerFile { alias: string, tools: Array<LabelledTool['listed'] & { characters: number }> }
+
+/** Our own set, and that of another project. */
+export type LabelledSet = 'ten-servers' | 'mcpproxy-go'
+
+/** Reads the queries of a set, and the tools of all its servers. */
+export function readLabelled (set: LabelledSet): Labelled {
+  const folder = join(FOLDER, set)
+  const read = <T>(file: string): T => JSON.parse(readFileSync(join(folder, file), 'utf8')) as T
+  const files = readdirSync(folder).filter(file => file.endsWith('.json') && file !== 'queries.json').sort()
+  const tools = files.map(file => read<ServerFile>(file)).flatMap(({ alias, tools }) => tools.map(({ characters, ...listed }) => {
+    const name = `${alias}__${listed.name}`
+    return { name, listed: { ...listed, name }, characters }
+  }))
+  return { tools, queries: read<LabelledQuery[]>('queries.json') }
+}
+
+/**
+ * Measures a ranker. Recall is the share of the tools of grade 2 that are among the first; the rank is that of the
+ * first of them among ten; the gain is normalised, discounted and cumulated over both grades (nDCG@5).
+ */
+export function qualityOf (queries: LabelledQuery[], ranker: Ranker): Quality {
+  const each = queries.map(({ query, labels }) => {
+    const found = ranker(query, 10)
+    const wanted = Object.keys(labels).filter(name => labels[name] === 2)
+    const recall = (most: number): number => found.slice(0, most).filter(name => wanted.includes(name)).length / wanted.length
+    const first = found.findIndex(name => wanted.includes(name))
+    const gain = gainOf(found.map(name => labels[name] ?? 0)) / gainOf(Object.values(labels).sort((a, b) => b - a))
+    return { recall1: recall(1), recall5: recall(5), reciprocalRank: first < 0 ? 0 : 1 / (first + 1), gain5: gain }
+  })
+  const mean = (member: keyof Quality): number => each.reduce((sum, quality) => sum + quality[member], 0) / each.length
+  return { recall1: mean('recall1'), recall5: mean('recall5'), reciprocalRank: mean('reciprocalRank'), gain5: mean('gain5') }
+}
+
+const gainOf = (grades: number[]): number => grades.slice(0, 5).reduce((sum, grade, at) => sum + (2 ** grade - 1) / Math.log2(at + 2), 0)
+
+/** As many tools as wanted: those of the labelled set again and again, of servers with other names. */
+export function multiply (tools: LabelledTool[], count: number): LabelledTool[] {
+  return Array.from({ length: count }, (_, at) => {
+    const tool = tools[at % tools.length] as LabelledTool
+    const name = `s${Math.floor(at / tools.length)}-${tool.name}`
+    return { ...tool, name, listed: { ...tool.listed, name } }
+  })
+}
+
+/**
+ * The longest turn of the event loop while the work goes on, in milliseconds. By the clock or by CPU time of the
+ * process, whichever is shorter: the clock goes on while other processes run, and CPU time counts other threads.
+ */
+export async function longestTurn (work: () => Promise<unknown>): Promise<number> {
+  const now = (): [clock: number, cpu: number] => {
+    const { user, system } = process.cpuUsage()
+    return [performance.now(), (user + system) / 1_000]
+  }
+  let [longest, last, isOver] = [0, now(), false]
+  const turn = (): void => {
+    const [clock, cpu] = now()
+    longest = Math.max(longest, Math.min(clock - last[0], cpu - last[1]))
+    last = [clock, cpu]
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await work()
+  isOver = true
+  return longest
+}

@@ -1,0 +1,121 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { stemmer } from 'stemmer'
+import { rank } from '../../plugins/curation/search/ranker.js'
+import { signatureOf } from '../../plugins/curation/search/signature.js'
+import { divider, termsOf, WEIGHTS, type TermsOf } from '../../plugins/curation/search/terms.js'
+import { ToolIndex } from '../../plugins/curation/search/tool-index.js'
+import type { Finding, Question } from '../measure/goal.js'
+import { longestTurn, multiply, qualityOf, readLabelled, type Labelled, type LabelledQuery, type LabelledTool, type Quality, type Ranker } from '../measure/ranking.js'
+import { short, spreadOf } from '../measure/statistics.js'
+import { PACKAGES } from '../servers/catalogue.js'
+
+const MANY = 5_000
+const HITS = 8
+
+/** A ranker, with how long it takes to index many tools and to answer a query, in milliseconds. */
+interface Measured { name: string, quality: Quality, other: Quality, indexing: number, query: number }
+
+/** Makes a ranker of tools. */
+type Make = (tools: LabelledTool[]) => Promise<Ranker> | Ranker
+
+/** Measures what search finds of what was asked for, and what it costs, beside minisearch. */
+export const search: Question = async ({ peers, rounds, say }) => {
+  const [labelled, other] = [readLabelled('ten-servers'), readLabelled('mcpproxy-go')]
+  const makers: Record<string, Make> = { Patchbay: tools => ours(tools), 'Patchbay without stems': tools => ours(tools, divider(word => word)), ...peers ? minisearches() : {} }
+  // First, as the garbage of the others would be collected in its turns.
+  const longest = await turns(labelled.tools, rounds)
+  const measured: Measured[] = []
+  for (const [name, make] of Object.entries(makers)) {
+    say(`search, ${name}`)
+    measured.push(await measure(name, make, labelled, other))
+  }
+  const [first, ...others] = measured as [Measured, ...Measured[]]
+  const sizeOf = ({ queries, tools }: Labelled): string => `${queries.length} queries, ${tools.length} tools`
+  const row = (what: string, figure: (measured: Measured) => number, goal?: string, of = sizeOf(labelled)): Finding => ({
+    what: `search, ${what}`,
+    ...(goal === undefined ? {} : { goal }),
+    ours: spreadOf([figure(first)]),
+    limit: of,
+    peers: others.map(peer => ({ name: peer.name, figure: spreadOf([figure(peer)]) }))
+  })
+  return [
+    row('recall@1', ({ quality }) => quality.recall1),
+    row('recall@5', ({ quality }) => quality.recall5),
+    row('MRR', ({ quality }) => quality.reciprocalRank),
+    row('nDCG@5', ({ quality }) => quality.gain5),
+    row('recall@1, queries of mcpproxy-go', ({ other }) => other.recall1, undefined, sizeOf(other)),
+    row('recall@5, queries of mcpproxy-go', ({ other }) => other.recall5, '≥ 0.65', sizeOf(other)),
+    row('MRR, queries of mcpproxy-go', ({ other }) => other.reciprocalRank, undefined, sizeOf(other)),
+    row('a query, ms', ({ query }) => query, '≤ 1 ms', `${MANY} tools`),
+    row('indexing, ms', ({ indexing }) => indexing, undefined, `${MANY} tools`),
+    longest,
+    ...await tokens(labelled.tools, labelled.queries)
+  ]
+}
+
+async function ours (tools: LabelledTool[], divide: TermsOf = termsOf): Promise<Ranker> {
+  const index = new ToolIndex(WEIGHTS, divide)
+  index.change([], tools)
+  await index.settled()
+  return (query, limit) => rank(index, query, limit, () => true)
+}
+
+/** minisearch with its own words and with our stems, each with our weights, and as its guide shows it for typing. */
+function minisearches (): Record<string, Make> {
+  const MiniSearch = createRequire(join(PACKAGES, 'package.json'))('minisearch') as new (options: object) => MiniSearchLike
+  const { name, server, title, description, argument, argumentDescription } = WEIGHTS
+  const boost = { name, server, title, description, argument, argumentDescription }
+  const stems = { processTerm: (term: string) => stemmer(term.toLowerCase()) }
+  const maker = (options: object, searchOptions: object): Make => tools => {
+    const index = new MiniSearch({ idField: 'id', fields: Object.keys(boost), ...options, searchOptions: { boost, ...searchOptions } })
+    index.addAll(tools.map(fieldsOf))
+    return (query, limit) => index.search(query).slice(0, limit).map(({ id }) => id)
+  }
+  return {
+    minisearch: maker({}, {}),
+    'minisearch with stems': maker(stems, stems),
+    'minisearch with prefixes and typing errors': maker({}, { prefix: true, fuzzy: 0.2 })
+  }
+}
+
+interface MiniSearchLike { addAll: (documents: object[]) => void, search: (query: string) => Array<{ id: string }> }
+
+function fieldsOf ({ name: id, listed: { title, description, inputSchema: { properties } } }: LabelledTool): object {
+  const [server, name] = id.split('__')
+  const argumentDescription = Object.values(properties).map(({ description }) => description).join('\n')
+  return { id, server, name, title, description, argument: Object.keys(properties).join(' '), argumentDescription }
+}
+
+async function measure (name: string, make: Make, { tools, queries }: Labelled, theirs: Labelled): Promise<Measured> {
+  const quality = qualityOf(queries, await make(tools))
+  const other = qualityOf(theirs.queries, await make(theirs.tools))
+  const many = multiply(tools, MANY)
+  const begun = performance.now()
+  const ranker = await make(many)
+  const indexing = performance.now() - begun
+  for (const { query } of queries) ranker(query, HITS)
+  const asked = performance.now()
+  for (const { query } of queries) ranker(query, HITS)
+  return { name, quality, other, indexing, query: (performance.now() - asked) / queries.length }
+}
+
+async function turns (tools: LabelledTool[], rounds: number): Promise<Finding> {
+  const many = multiply(tools, MANY)
+  const samples: number[] = []
+  for (let round = 0; round < rounds; round++) samples.push(await longestTurn(async () => await ours(many)))
+  return { what: 'search, longest turn of the event loop while indexing, ms', goal: '≤ 20 ms', ours: spreadOf(samples), limit: `${MANY} tools`, peers: [] }
+}
+
+/** The estimated tokens of a reply: a quarter of its characters. */
+async function tokens (tools: LabelledTool[], queries: LabelledQuery[]): Promise<Finding[]> {
+  const ranker = await ours(tools)
+  const byName = new Map(tools.map(tool => [tool.name, tool]))
+  const found = queries.flatMap(({ query }) => ranker(query, HITS).flatMap(name => byName.get(name) ?? []))
+  const perQuery = (sum: number): number => sum / 4 / queries.length
+  const signatures = perQuery(found.reduce((sum, { name, listed }) => sum + signatureOf(name, listed).text.length + 1, 0))
+  const definitions = perQuery(found.reduce((sum, { characters }) => sum + characters + 1, 0))
+  const list = tools.reduce((sum, { characters }) => sum + characters + 1, 0) / 4
+  const limit = `${short(definitions)} of their definitions, ${short(list)} of the whole list`
+  return [{ what: `search, tokens of ${HITS} signatures (estimate)`, ours: spreadOf([signatures]), limit, peers: [] }]
+}

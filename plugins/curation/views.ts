@@ -1,0 +1,53 @@
+import fp from 'fastify-plugin'
+import type { CuratedViews } from './views/curated-views.js'
+import type { Clash } from './views/projected.js'
+import type { ViewDefinitions } from './views/selection.js'
+
+declare module '../core/mcp.js' {
+  interface Mcp {
+    /** Parts of the gateway that the operator chose, each with a URL of its own. */
+    curation: {
+      /**
+       * The short names that two things would have in these views, as far as is known now. Views that are served as
+       * they are given are left out.
+       */
+      clashesIn: (views: ViewDefinitions) => Promise<Clash[]>
+      /** Serves these views, and no others: clients of one that is gone see empty lists. */
+      configure: (views: ViewDefinitions) => Promise<void>
+    }
+  }
+}
+
+/** Serves the views of the option `views`. Their code is loaded with the first of them. */
+export default fp(
+  async ({ mcp, log }) => {
+    let loading: Promise<CuratedViews> | undefined
+
+    mcp.provide('curation', {
+      clashesIn: async views => (isEmpty(views) ? [] : (await load()).clashesIn(views)),
+      configure: async views => {
+        if (loading === undefined && isEmpty(views)) return
+        ;(await load()).configure(views)
+      }
+    })
+
+    async function load (): Promise<CuratedViews> {
+      loading ??= import('./views/curated-views.js').then(({ CuratedViews }) => new CuratedViews(mcp, log))
+      return await loading
+    }
+  },
+  {
+    name: 'patchbay-curation',
+    dependencies: [
+      'patchbay-mcp',
+      'patchbay-health',
+      'patchbay-prompts',
+      'patchbay-resources',
+      'patchbay-tools',
+      'patchbay-upstreams',
+      'patchbay-views'
+    ]
+  }
+)
+
+const isEmpty = (views: ViewDefinitions): boolean => Object.keys(views).length === 0
