@@ -13,6 +13,7 @@ import { flatten, resolveOptions, type FlatOptions, type Options } from './optio
 import { clashingNames, takenViewNames } from './options/curation.js'
 import { ignoredOptions } from './options/embedded.js'
 import { OptionsError } from './options/mistakes.js'
+import { expressionsIn, wrongExpressions } from './options/results.js'
 import { serverOptions } from './options/server-options.js'
 import commands from './plugins/builtin/commands.js'
 import clipboard from './plugins/builtin/clipboard.js'
@@ -49,6 +50,7 @@ export type {} from './plugins/capabilities/resources.js'
 export type {} from './plugins/http/sessions.js'
 export type {} from './plugins/capabilities/subscriptions.js'
 export type {} from './plugins/capabilities/tools.js'
+export type {} from './plugins/curation/results.js'
 export type {} from './plugins/curation/views.js'
 export type {} from './plugins/builtin/web-search.js'
 export type {} from './upstreams/plugin.js'
@@ -169,8 +171,11 @@ async function assemble (fastify: FastifyInstance, options: FlatOptions, standal
  */
 async function configureUpstreams (fastify: FastifyInstance, options: FlatOptions): Promise<ServerEntry[]> {
   const { entries, leftOut, warnings } = await fastify.mcp.upstreams.read(options)
-  const taken = takenViewNames(options.views, [...entries, ...leftOut])
-  if (taken.length > 0) throw new OptionsError(taken)
+  const mistakes = [
+    ...takenViewNames(options.views, [...entries, ...leftOut]),
+    ...await wrongExpressions(expressionsIn(options.views, entries), fastify.mcp.results.explainExpression)
+  ]
+  if (mistakes.length > 0) throw new OptionsError(mistakes)
   for (const sentence of warnings) fastify.log.warn(sentence)
   if (entries.length + leftOut.length > 0) {
     fastify.addHook('onReady', async () => await fastify.mcp.upstreams.configure(entries, leftOut))
@@ -183,6 +188,7 @@ async function configureViews ({ mcp }: FastifyInstance, { views }: FlatOptions)
   const clashes = await mcp.curation.clashesIn(views)
   if (clashes.length > 0) throw new OptionsError(clashingNames(clashes))
   await mcp.curation.configure(views)
+  await mcp.results.settle()
 }
 
 /** True when only the client that started the command can reach it, and needs no credential. */

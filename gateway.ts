@@ -24,6 +24,7 @@ import nodeCalls from './plugins/core/node-calls.js'
 import scopes from './plugins/core/scopes.js'
 import unavailable from './plugins/core/unavailable.js'
 import views from './plugins/core/views.js'
+import results from './plugins/curation/results.js'
 import curation from './plugins/curation/views.js'
 import audit from './plugins/observability/audit.js'
 import tracing from './plugins/observability/tracing.js'
@@ -82,6 +83,7 @@ export const gateway = fp(async (fastify: FastifyInstance, options: FlatOptions 
     maxUri: options.maxUri
   })
   for (const plugin of [tools, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
+  await fastify.register(results, pick(options, ['maxResultBytes', 'maxAllResultBytes']))
   await fastify.register(rateLimiter, options)
   await fastify.register(upstreams, options)
   await fastify.register(servers)

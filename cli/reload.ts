@@ -4,6 +4,7 @@ import { unknownNames } from '../loader/unknown-names.js'
 import { flatten, type FlatOptions, type Options } from '../options.js'
 import { clashingNames, takenViewNames } from '../options/curation.js'
 import { OptionsError } from '../options/mistakes.js'
+import { expressionsIn, wrongExpressions } from '../options/results.js'
 
 type Name = keyof FlatOptions
 
@@ -58,7 +59,7 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
       const { warnings, files } = found
       const leftOut = found.leftOut.map(server => ({ ...server, mistakes: withPlaces(server.mistakes, locate) }))
       const entries = withFormer(app, found)
-      await checkViews(app, next, [...entries, ...leftOut])
+      await checkViews(app, next, entries, leftOut)
       onFiles(files)
       const changed = changesOf(present, next)
       const restart = changed.filter(name => !canChange(app, name))
@@ -67,6 +68,7 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
       await closeViews(app, present, next)
       const upstreams = await replaceUpstreams(app, entries, leftOut)
       await app.mcp.curation.configure(next.views)
+      await app.mcp.results.settle()
       present = { ...present, ...Object.fromEntries(now.map(name => [name, next[name]])) }
       report(logger, { changed: now, restart, keys, upstreams })
       for (const sentence of warnings) logger.warn(sentence)
@@ -91,11 +93,16 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
 
 /** Throws when views cannot be served beside each other and beside the servers. */
 async function checkViews (
-  { mcp: { curation } }: FastifyInstance,
+  { mcp: { curation, results } }: FastifyInstance,
   { views }: FlatOptions,
-  servers: Array<{ alias: string; name: string }>
+  entries: Entry[],
+  leftOut: LeftOut[]
 ): Promise<void> {
-  const mistakes = [...takenViewNames(views, servers), ...clashingNames(await curation.clashesIn(views))]
+  const mistakes = [
+    ...takenViewNames(views, [...entries, ...leftOut]),
+    ...clashingNames(await curation.clashesIn(views)),
+    ...await wrongExpressions(expressionsIn(views, entries), results.explainExpression)
+  ]
   if (mistakes.length > 0) throw new OptionsError(mistakes)
 }
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { ResultOptions } from '../protocol/definitions/result-options.js'
 import { isReservedPath } from '../protocol/http/reserved-paths.js'
 import type { Mistake } from './mistakes.js'
 
@@ -50,7 +51,8 @@ export const ViewOptions = Type.Object(
     instructions: Text(
       'The instructions that clients of the view get, in place of those of the gateway and the servers'
     ),
-    resourcesAsTools: Flag('List the tools `list_resources` and `read_resource`, for clients without resources')
+    resourcesAsTools: Flag('List the tools `list_resources` and `read_resource`, for clients without resources'),
+    results: Type.Optional(ResultOptions)
   },
   { additionalProperties: false }
 )

@@ -100,6 +100,11 @@ const access = {
   )
 }
 
+const results = {
+  maxResultBytes: Count(32 * 1024 * 1024, 'The most bytes of long results that are kept for one caller'),
+  maxAllResultBytes: Count(128 * 1024 * 1024, 'The same for all callers together')
+}
+
 const builtIns = {
   searchTimeout: Milliseconds(10_000, 'How long a web search may take'),
   maxNotes: Count(10_000, 'The most notes of one caller'),
@@ -213,7 +218,7 @@ const upstreams = {
 
 /** Bounds that protect the process, and that few have to change: the members of the option `limits`. */
 export const Limits = Type.Object(
-  { ...messages, ...calls, ...connections, ...subscriptions, ...access, ...builtIns, ...upstreams },
+  { ...messages, ...calls, ...connections, ...subscriptions, ...access, ...results, ...builtIns, ...upstreams },
   { additionalProperties: false }
 )
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { ResultOptions } from '../protocol/definitions/result-options.js'
 import { versions } from '../protocol/revisions/table.js'
 import { Milliseconds } from './numbers.js'
 
@@ -84,6 +85,7 @@ export const Server = Type.Object(
     ),
     schemas: Choice(SCHEMA_FORMS, 'How its tools, prompts and resources are listed, in place of the option `schemas`'),
     revision: Choice(versions, 'The version of MCP that the server is spoken to in; without it, that is found out'),
+    results: Type.Optional(ResultOptions),
     scopes: Names('The scopes that a caller needs for everything the server offers'),
     roots: Names('The folders that a server of an older revision gets when it asks for roots'),
     elicitation: Flag('Whether the server may ask callers for input'),

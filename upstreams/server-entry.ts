@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
+import type { ResultOptions } from '../protocol/definitions/result-options.js'
 import { canonicalJson } from '../protocol/wire/json.js'
 
 /** How a server is reached. */
@@ -49,6 +50,8 @@ export interface ServerEntry {
   readonly idle: number | undefined
   /** Which callers share a connection: all of them, those of one principal, or those of one session. */
   readonly isolate: 'none' | 'principal' | 'session'
+  /** How much of the results of its tools clients get; all of it when absent. */
+  readonly results?: ResultOptions | undefined
   /** Scopes that a caller must have been granted for everything it serves; `mcp` when absent. */
   readonly scopes: readonly string[] | undefined
   /** The folders that a legacy server gets when it asks for roots, as `file:` URIs; when absent, it cannot ask. */

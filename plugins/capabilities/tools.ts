@@ -46,7 +46,13 @@ type Warn = (sentence: string) => void
 export interface ToolRegistry extends Registry<Tool> {
   /** Sets the function that finds a tool which an upstream has and clients do not get, with the reason. */
   explainMissingWith: (explain: ExplainMissing) => void
+  /** Sets the function that finishes the results of tools that have options for them. */
+  finishResultsWith: (finish: FinishResult) => void
 }
+
+/** Makes what a client gets of the result of a tool, in the newest vocabulary. */
+export type FinishResult = (result: Result, tool: Tool, call: Call) => Promise<Result>
+type Result = Record<string, unknown>
 
 /** A tool that clients do not get, and why. */
 type Missing = Pick<Tool, 'upstream' | 'accessName' | 'scopes'> & {
@@ -76,10 +82,12 @@ export default fp(async ({ mcp, log }) => {
   const { registry } = parts.whole
   const warn = (sentence: string): void => log.warn(sentence)
   let explainMissing: ExplainMissing = () => undefined
+  let finishResult: FinishResult = async result => result
 
   mcp.provide('tools', {
     ...registry,
     explainMissingWith: explain => { explainMissing = explain },
+    finishResultsWith: finish => { finishResult = finish },
     add: tool => {
       registry.add(tool)
       warnOfPatterns(tool)
@@ -98,6 +106,7 @@ export default fp(async ({ mcp, log }) => {
     if (call.revision.stateless && call.peer.headers !== undefined) {
       checkHeaders.params(call.peer.headers, tool.mirrors, args)
     }
+    if (tool.results !== undefined) return runAndFinish(tool, args, call, warn, finishResult)
     return tool.relay === undefined ? run(tool, args, call, warn) : relay(tool.relay, call)
   }, {
     target: ({ name }, call) => scopes.targetIn('tools', parts.of(call.peer.view).tools, name, call),
@@ -128,6 +137,25 @@ export default fp(async ({ mcp, log }) => {
 
 async function relay (request: Relay, call: Call): Promise<object> {
   return relayed.callResult(await request(call.params, call), call.revision)
+}
+
+async function runAndFinish (tool: Tool, args: Params, call: Call, warn: Warn, finish: FinishResult): Promise<object> {
+  if (tool.relay !== undefined) {
+    return relayed.callResult(await finish(await tool.relay(call.params, call), tool, call), call.revision)
+  }
+  const result = { ...await resultOf(tool, args, call, warn) }
+  return toWireResult(await finish(result, tool, call) as unknown as CallToolResult, call)
+}
+
+/** The result of a local tool, before it is in the form of the client's revision. */
+async function resultOf (tool: Tool, args: Params, call: Call, warn: Warn): Promise<CallToolResult> {
+  try {
+    const wrong = tool.checkInput(args)
+    if (wrong !== undefined) throw errors.wrongArguments(wrong, tool.findMistakes?.(args))
+    return tool.finish(await tool.run(args, call), args, warn)
+  } catch (error) {
+    return toErrorResult(error, call)
+  }
 }
 
 // A result that is there at once is returned at once, and a promise is awaited in one step: each further promise would

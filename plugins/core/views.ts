@@ -16,6 +16,8 @@ declare module './mcp.js' {
       /** Removes everything from a view. Its clients stay connected and see empty lists. */
       close: (name: string) => void
       get: (name: string) => View | undefined
+      /** Runs when a view was opened, before anything is in it. Returns how to remove it. */
+      onOpen: (listener: (view: View) => void) => () => void
       names: () => string[]
       /** False when nothing of an upstream can be in a view; `undefined` stands for the whole gateway. */
       mayShow: (view: string | undefined, upstream: UpstreamNames) => boolean
@@ -55,6 +57,8 @@ export interface Selection {
   readonly hasShortNames: boolean
   /** True for an item of the whole gateway that is in the view. */
   includes: (kind: Kind, item: Selected) => boolean
+  /** True for an item that the operator took away, whatever adds it. */
+  excludes: (kind: Kind, item: Selected) => boolean
   /** False when nothing of an upstream can be in the view. */
   mayShow: (upstream: UpstreamNames) => boolean
   /** True when something of the upstream of that alias is in the view now. */
@@ -83,6 +87,7 @@ interface Part<Registry> {
 export default fp(async ({ mcp }) => {
   const parts = new Map<PartName, ByView<Part<unknown>>>()
   const views = new Map<string, View>()
+  const openListeners = new Listeners<[view: View]>(mcp.dispatcher.observers.reporter('views.onOpen'))
   const readListeners = new Listeners<[]>(mcp.dispatcher.observers.reporter('views.onListsRead'))
 
   mcp.provide('views', {
@@ -92,6 +97,7 @@ export default fp(async ({ mcp }) => {
       for (const part of parts.values()) part.close(name)?.clear()
     },
     get: name => views.get(name),
+    onOpen: listener => openListeners.add(listener),
     names: () => [...views.keys()].sort(),
     mayShow: (name, upstream) => {
       if (name === undefined) return true
@@ -117,6 +123,7 @@ export default fp(async ({ mcp }) => {
       ...Object.fromEntries(members)
     } as unknown as View
     views.set(name, view)
+    openListeners.notify(view)
     return view
   }
 }, { name: 'patchbay-views', dependencies: ['patchbay-mcp'] })

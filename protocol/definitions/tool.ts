@@ -19,6 +19,7 @@ import {
 } from '../schema/schema.js'
 import { isStandardSchema, parserOf, type Parse, type StandardSchema } from '../schema/standard-schema.js'
 import type { Relayed } from './common-members.js'
+import type { ResultLayers } from './result-options.js'
 import { hinter, toResult, type ToolValue } from './tool-result.js'
 
 /** The value that `run` returns. */
@@ -72,6 +73,10 @@ export interface Tool<Input = unknown, Output = unknown> extends Relayed {
   /** As it is listed, in the newest vocabulary. */
   readonly listed: Record<string, unknown>
   readonly mirrors: Mirror[]
+  /** Options for its results; undefined where clients get them as they are. */
+  readonly results?: ResultLayers | undefined
+  /** True where clients get results as they are, whatever the options of a view say. */
+  readonly hasWholeResults?: boolean | undefined
   /** Says what is wrong with the arguments; undefined when they fit. */
   readonly checkInput: Check
   /** Everything that is wrong with them, one by one. */

@@ -71,7 +71,8 @@ export class FieldReader {
       elicitation = true,
       sampling = true,
       startTimeout,
-      revision
+      revision,
+      results
     } = this.#values
     return {
       alias,
@@ -81,6 +82,7 @@ export class FieldReader {
       timeout: this.#timeout(),
       ...(startTimeout === undefined ? {} : { startTimeout }),
       ...(revision === undefined ? {} : { revision }),
+      ...(results === undefined ? {} : { results }),
       includeTools,
       excludeTools,
       schemas,

@@ -1,4 +1,5 @@
 import type { Call } from '../../protocol/dispatch/call.js'
+import type { ResultOptions } from '../../protocol/definitions/result-options.js'
 import { codes, isMcpError } from '../../protocol/wire/errors.js'
 import type { Identity } from '../../protocol/wire/identity.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
@@ -18,6 +19,7 @@ const NO_SUGGESTIONS = { completion: { values: [], total: 0, hasMore: false } }
 export class UpstreamOrigin implements Origin {
   readonly alias: string
   readonly scopes: readonly string[] | undefined
+  readonly results: ResultOptions | undefined
   readonly subscriptions: Subscriptions
   readonly #upstream: Upstream
   readonly #links: Links
@@ -35,6 +37,7 @@ export class UpstreamOrigin implements Origin {
   ) {
     this.alias = upstream.entry.alias
     this.scopes = upstream.entry.scopes
+    this.results = upstream.entry.results
     this.rank = rank
     this.#upstream = upstream
     this.#links = links

@@ -5,7 +5,7 @@ import type { Mcp } from '../../core/mcp.js'
 import type { Kind } from '../../core/scopes.js'
 import type { Selected, View } from '../../core/views.js'
 import { chooseNames, projected, projectedResource, type Clash } from './projected.js'
-import { includes, mayShow, type ViewDefinition } from './selection.js'
+import { excludes, includes, mayShow, type ViewDefinition } from './selection.js'
 
 type Whole = Pick<Mcp, 'tools' | 'prompts' | 'resources'>
 
@@ -44,11 +44,13 @@ export class CuratedView {
       selection: {
         hasShortNames: definition.names === 'short',
         includes: isIncluded,
+        excludes: (kind, item) => excludes(definition, kind, item),
         mayShow: upstream => mayShow(definition, upstream),
         has: alias => this.#has(alias)
       }
     } satisfies Partial<View>)
-    this.#own = toolsOf(definition).map(each => projected(each, each.name, definition))
+    const { results, ...own } = definition
+    this.#own = toolsOf(definition).map(each => projected(each, each.name, own))
     view.resources.findUnlistedWith((uri, call, template) => {
       const found = whole.resources.findUnlisted(uri, call, template)
       return found !== undefined && includes(definition, 'resources', found)

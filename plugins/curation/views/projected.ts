@@ -1,5 +1,6 @@
 import type { Prompt } from '../../../protocol/definitions/prompt.js'
 import type { ListedResource, Resource } from '../../../protocol/definitions/resource.js'
+import { withResults } from '../../../protocol/definitions/result-options.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
 import { excludesUri, type ViewDefinition } from './selection.js'
 
@@ -31,12 +32,15 @@ export function chooseNames<T extends Tool | Prompt> (
  * A tool or prompt as it is in a view, under that name; the item itself where nothing is different. Its canonical name
  * stays the one that it is scoped, rated, audited and measured by.
  */
-export function projected<T extends Tool | Prompt> (item: T, name: string, { scopes }: ViewDefinition): T {
-  if (name === item.name && scopes === undefined) return item
+export function projected<T extends Tool | Prompt> (item: T, name: string, { scopes, results }: ViewDefinition): T {
+  const changes = item.kind === 'tool' ? withResults(item, { view: results }) : {}
+  if (name === item.name && scopes === undefined && changes.results === undefined) return item
+  const { listed = item.listed } = changes
   return derive(item, {
+    ...changes,
     name,
     accessName: item.accessName ?? item.name,
-    listed: name === item.name ? item.listed : { ...item.listed, name },
+    listed: name === item.name ? listed : { ...listed, name },
     spellings: name === item.name ? item.spellings : [item.name, ...item.spellings ?? []],
     viewScopes: scopes
   } as Partial<T>)

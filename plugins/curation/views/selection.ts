@@ -1,4 +1,5 @@
 import { fitsGlob, mayFitFrom } from '../../../lib/glob.js'
+import type { ResultOptions } from '../../../protocol/definitions/result-options.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Kind } from '../../core/scopes.js'
 import type { Selected, UpstreamNames } from '../../core/views.js'
@@ -16,6 +17,7 @@ export interface ViewDefinition {
   readonly scopes?: readonly string[]
   readonly instructions?: string
   readonly resourcesAsTools?: boolean
+  readonly results?: ResultOptions
 }
 
 /** The views of a gateway, by name. */
@@ -23,11 +25,16 @@ export type ViewDefinitions = Readonly<Record<string, ViewDefinition>>
 
 /** True for an item of the whole gateway that is in a view. */
 export function includes (definition: ViewDefinition, kind: Kind, item: Selected): boolean {
-  const { exclude = [], readOnly = false } = definition
-  const names = canonicalNames(kind, item)
-  if (!isNamed(definition, kind, names, item.upstream)) return false
-  if (kind === 'tools' && readOnly && !isReadOnly(item)) return false
-  return !fitAny(exclude, names)
+  return isNamed(definition, kind, canonicalNames(kind, item), item.upstream) && !excludes(definition, kind, item)
+}
+
+/** True for an item that `exclude` or `readOnly` takes away. */
+export function excludes (
+  { exclude = [], readOnly = false }: ViewDefinition,
+  kind: Kind,
+  item: Selected
+): boolean {
+  return (kind === 'tools' && readOnly && !isReadOnly(item)) || fitAny(exclude, canonicalNames(kind, item))
 }
 
 /** False when nothing of an upstream can be in a view. */

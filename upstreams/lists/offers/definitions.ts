@@ -1,6 +1,7 @@
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Prompt, PromptResult } from '../../../protocol/definitions/prompt.js'
 import type { Relayed } from '../../../protocol/definitions/common-members.js'
+import { withResults, type ResultOptions } from '../../../protocol/definitions/result-options.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
 import { mirrorParams, mirrorsOf, type Mirror } from '../../../protocol/http/mirrored-headers.js'
 import type { CallToolResult } from '../../../protocol/wire/content.js'
@@ -17,6 +18,8 @@ import type { PublicName } from './names.js'
 /** The upstream that definitions come from. */
 export interface Origin extends Owner {
   readonly scopes: readonly string[] | undefined
+  /** How much of the results of its tools clients get. */
+  readonly results?: ResultOptions | undefined
   /** False for a URI that belongs to another upstream, whatever templates match it. */
   mayHave (uri: string): boolean
   /** Sends a client's request to the upstream. */
@@ -41,8 +44,10 @@ export function relayedTool (origin: Origin, entry: Entry, listed: Entry, name: 
       headers: headersOf(mirrored(), params),
       renewHeaders: async () => headersOf(mirrorsIn((await origin.relist(original))?.inputSchema), params) ?? {}
     })
+  const common = relayedAs(origin, listed, name)
   return {
-    ...relayedAs(origin, listed, name),
+    ...common,
+    ...withResults(common, { server: origin.results }),
     kind: 'tool',
     get mirrors () { return mirroredByClients() },
     checkInput: acceptAll,
