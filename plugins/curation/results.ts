@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Registry } from '../../protocol/definitions/definition-registry.js'
 import type { Resource } from '../../protocol/definitions/resource.js'
+import { mergeResultOptions } from '../../protocol/definitions/result-options.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
 import type { Store } from '../../protocol/store.js'
 import type { ResourceRegistry } from '../capabilities/resources/resource-part.js'
@@ -16,7 +17,7 @@ declare module '../core/mcp.js' {
     results: {
       /** Says what is wrong with a JMESPath expression; undefined for a good one. */
       explainExpression: (expression: string) => Promise<string | undefined>
-      /** Settles when `read_result` is listed wherever a tool has options for its results. */
+      /** Settles when `read_result` is listed wherever results of a tool may be kept. */
       settle: () => Promise<void>
     }
   }
@@ -106,9 +107,11 @@ function renew (place: Place, { tool, template }: Loaded): void {
   renewTemplate(place, isUsed ? template : undefined)
 }
 
-/** True where a tool has options for its results. */
+/** True where results of a tool may be kept. */
 function applies ({ tools }: Place): boolean {
-  for (const { results } of tools.source.values()) if (results !== undefined) return true
+  for (const { results } of tools.source.values()) {
+    if (results !== undefined && mergeResultOptions(results).max !== undefined) return true
+  }
   return false
 }
 

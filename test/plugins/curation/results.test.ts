@@ -218,6 +218,7 @@ t.test('select replaces text and structured content by the value of the expressi
   t.strictSame(JSON.parse(await textAt(both, linkIn(cut).uri)), titles, 'the projection is kept')
   const { tools } = await ids.request('tools/list') as { tools: Json[] }
   t.strictSame(tools.filter(({ outputSchema }) => outputSchema !== undefined), [])
+  t.notOk(tools.some(({ name }) => name === 'read_result'), 'nothing is kept without max')
 })
 
 t.test('a projection that fails gives the whole result, and is logged by the canonical name', async t => {
