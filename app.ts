@@ -50,6 +50,7 @@ export type {} from './plugins/capabilities/resources.js'
 export type {} from './plugins/http/sessions.js'
 export type {} from './plugins/capabilities/subscriptions.js'
 export type {} from './plugins/capabilities/tools.js'
+export type {} from './plugins/curation/costs.js'
 export type {} from './plugins/curation/results.js'
 export type {} from './plugins/curation/views.js'
 export type {} from './plugins/builtin/web-search.js'
@@ -80,10 +81,14 @@ export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Optio
   for (const sentence of ignoredOptions(given)) fastify.log.warn(sentence)
 }, { name: 'patchbay', fastify: '5.x' })
 
-/** A gateway of its own: a Fastify application that serves nothing else. */
+/**
+ * A gateway of its own: a Fastify application that serves nothing else. With `knownFrom` it begins with the lists of
+ * upstream servers that another one has in this data folder, where nothing is written.
+ */
 export async function build (
   given: Partial<Options> = {},
-  server: FastifyServerOptions = {}
+  server: FastifyServerOptions = {},
+  knownFrom?: string
 ): Promise<FastifyInstance> {
   const options = flatten(resolveOptions(given))
   const app = Fastify({
@@ -106,12 +111,21 @@ export async function build (
   app.server.maxHeadersCount = Math.max(2_000, options.maxHeaders + 1)
   try {
     await app.register(standaloneGateway, options)
+    if (knownFrom !== undefined) await recallLists(app, knownFrom)
   } catch (error) {
     // The store may be open already.
     await app.close()
     throw error
   }
   return app
+}
+
+async function recallLists ({ mcp: { store } }: FastifyInstance, folder: string): Promise<void> {
+  const [{ readValues }, { SPACE }] = await Promise.all([
+    import('./stores/disk/read-values.js'),
+    import('./upstreams/lists/stored-lists.js')
+  ])
+  for (const { key, value } of readValues(folder, SPACE)) await store.values.put(SPACE, key, value)
 }
 
 const standaloneGateway = fp(async (fastify: FastifyInstance, options: FlatOptions) => {

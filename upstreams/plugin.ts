@@ -27,8 +27,13 @@ declare module '../plugins/core/mcp.js' {
        * not waited for. Those that are left out are named in the log and in `/health`.
        */
       configure: (entries: readonly ServerEntry[], leftOut?: readonly LeftOut[]) => Promise<void>
-      /** Makes `configure` start no server from now on, for a gateway that is only checked. */
+      /**
+       * Makes `configure` start no server from now on, for a gateway that is only checked. Lists that are stored are
+       * served.
+       */
       hold: () => void
+      /** True when the lists of a server are known: they were read, or stored at an earlier start. */
+      hasLists: (alias: string) => boolean
       status: () => UpstreamStatus[]
       /**
        * The servers that the latest configuration has, and that are left out because of mistakes in it. Not those that
@@ -66,19 +71,19 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       (await import('./supervision/child-dial.js')).missingPrograms(entries, options.upstreamProxies),
     adviceOn: async entries => (await import('./lists/offers/names.js')).adviceOnNames(entries),
     configure: async (entries, leftOut = []) => {
-      if (isHeld) return
       notUsed = leftOut.filter(({ alias }) => !entries.some(entry => entry.alias === alias))
-      reportLeftOut(fastify, leftOut, entries)
+      if (!isHeld) reportLeftOut(fastify, leftOut, entries)
       if (loading === undefined && entries.length === 0) return
       await (loading ??= load().catch((error: unknown) => {
         loading = undefined
         throw error
       }))
-      await upstreams?.configure(entries)
+      await upstreams?.configure(isHeld ? entries.map(entry => ({ ...entry, start: 'held' })) : entries)
     },
     hold: () => {
       isHeld = true
     },
+    hasLists: alias => upstreams?.hasLists(alias) === true,
     status: () => upstreams?.status() ?? [],
     leftOut: () => notUsed,
     repairs: alias => upstreams?.repairs(alias) ?? [],

@@ -45,7 +45,8 @@ export interface ServerEntry {
   readonly prefix: string | undefined
   /** The version of the protocol that it is spoken to in; found out when absent. */
   readonly revision?: string | undefined
-  readonly start: 'eager' | 'lazy'
+  /** With the gateway, when it is first used, or only when its lists are asked for: in a gateway that is checked. */
+  readonly start: 'eager' | 'lazy' | 'held'
   /** After how many milliseconds without a call it is stopped; never when absent. */
   readonly idle: number | undefined
   /** Which callers share a connection: all of them, those of one principal, or those of one session. */

@@ -93,6 +93,11 @@ export class Upstreams {
     })
   }
 
+  /** True when the lists of an upstream are known. */
+  hasLists (alias: string): boolean {
+    return this.#lists.isKnown(alias)
+  }
+
   /** Lists the repairs in the lists of an upstream. */
   repairs (alias: string): Repair[] {
     return this.#lists.repairsOf(alias)

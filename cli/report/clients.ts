@@ -1,6 +1,7 @@
 import { isQuiet } from '../../loader/demonstration.js'
 import { didYouMean } from '../../lib/nearest-name.js'
 import type { Options } from '../../options.js'
+import { CLIENT_LIMITS } from '../../protocol/known-clients.js'
 import type { Environment } from '../../system/environment.js'
 import { withoutPassword } from '../../system/redis/url.js'
 import { docsPage } from '../places.js'
@@ -33,12 +34,24 @@ export function describeClient (name: string | undefined, options: Options, laun
     ...(isQuiet(options)
       ? ['The client sees the upstream servers of these options. Built-in tools are', `${QUIET}.`, '']
       : []),
+    ...limitsOf(name, client.title),
     'A gateway that the client launches has no console; add --port 8080 to its arguments',
     'for one.',
     '',
     ...sentence('How to see that it works:', docsPage('clients.md')),
     ''
   ].join('\n')
+}
+
+/** How many tools a client takes, and how long their names may be, where that is known. */
+function limitsOf (name: string, title: string): string[] {
+  const { tools, names } = CLIENT_LIMITS[name] ?? {}
+  const limits = [
+    ...(tools === undefined ? [] : [`${tools.max} tools of all its servers`]),
+    ...(names === undefined ? [] : [`names of ${names.max - names.prefix.length} characters`])
+  ]
+  if (limits.length === 0) return []
+  return [`${title} takes at most ${limits.join(', and ')}.`, 'To see what it gets: patchbay views', '']
 }
 
 function listOfClients (): string {

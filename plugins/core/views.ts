@@ -43,6 +43,8 @@ declare module './mcp.js' {
  */
 export interface View {
   readonly name: string
+  /** A text for people who choose a view. */
+  description: string | undefined
   /** Instructions that `initialize` and `server/discover` give the clients of the view. */
   instructions: string | undefined
   /** Scopes that a caller must have been granted to see them; `mcp` when absent. */
@@ -75,7 +77,7 @@ export interface Selected extends Pick<Relayed, 'upstream' | 'accessName' | 'sco
 /** The alias of an upstream, and what stands before the names of its tools and prompts where that is something else. */
 export interface UpstreamNames { readonly alias: string, readonly prefix?: string | undefined }
 
-type PartName = Exclude<keyof View, 'name' | 'instructions' | 'scopes' | 'selection'>
+type PartName = Exclude<keyof View, 'name' | 'description' | 'instructions' | 'scopes' | 'selection'>
 
 interface Part<Registry> {
   readonly registry: Registry
@@ -117,6 +119,7 @@ export default fp(async ({ mcp }) => {
     const members = [...parts].map(([member, part]) => [member, part.open(name).registry] as const)
     const view = {
       name,
+      description: undefined,
       instructions: undefined,
       scopes: undefined,
       selection: undefined,

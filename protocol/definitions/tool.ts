@@ -72,6 +72,8 @@ export interface Tool<Input = unknown, Output = unknown> extends Relayed {
   readonly name: string
   /** As it is listed, in the newest vocabulary. */
   readonly listed: Record<string, unknown>
+  /** The tool that it is made of, where an operator overrides something of it. */
+  readonly original?: { readonly tool: Tool } | undefined
   readonly mirrors: Mirror[]
   /** Options for its results; undefined where clients get them as they are. */
   readonly results?: ResultLayers | undefined

@@ -16,7 +16,8 @@ import { FORMAT, formatOf, SCHEMA, upgrade } from './format.js'
 import { pragma } from './row.js'
 import { describeFailure } from './failure.js'
 
-const FILE = 'patchbay.db'
+/** The name of the data file in its folder. */
+export const FILE = 'patchbay.db'
 const APPLICATION = 0x50425931
 /**
  * How long SQLite waits for a lock of another process, in milliseconds: at start, and later, when it would block the

@@ -111,6 +111,11 @@ export class Lists {
     return this.#all.get(alias)?.lists.status ?? { tools: 0, repaired: 0, stale: false, warnings: [] }
   }
 
+  /** True when the lists of an upstream were read, or stored ones are shown. */
+  isKnown (alias: string): boolean {
+    return this.#all.get(alias)?.lists.isKnown === true
+  }
+
   repairsOf (alias: string): Repair[] {
     return this.#all.get(alias)?.lists.offered.repairs() ?? []
   }

@@ -5,7 +5,8 @@ import { identityOf, type ServerEntry } from '../server-entry.js'
 import { ALL_KINDS } from './reading/kinds.js'
 import { EMPTY, type Snapshot } from './snapshot.js'
 
-const SPACE = 'upstream-lists'
+/** The space of the store that the lists are in, by alias. */
+export const SPACE = 'upstream-lists'
 /** The most upstreams whose lists are stored. */
 const MAX_STORED = 1_000
 /**

@@ -39,6 +39,7 @@ export class CuratedView {
     if (former !== undefined) this.#shown = former.#shown
     const isIncluded = (kind: Kind, item: Selected): boolean => this.#includes(kind, item)
     Object.assign(view, {
+      description: definition.description,
       instructions: definition.instructions,
       scopes: definition.scopes,
       selection: {
