@@ -13,6 +13,7 @@ import { check } from './report/check.js'
 import { lint } from './report/lint.js'
 import type { StdioEntry } from './report/client-snippets.js'
 import { describeClient, stdioEntry } from './report/clients.js'
+import { describeViews } from './report/views.js'
 import { serve } from './serve.js'
 import { FLAG_NAMES, readArguments, takeWord } from './settings/arguments.js'
 import { npmFlagsWarning } from './settings/parse-arguments.js'
@@ -31,7 +32,8 @@ const COMMANDS: Record<string, Command> = {
   help: printUsage,
   key: printKey,
   lint: printLint,
-  version: () => { process.stdout.write(`${version}\n`) }
+  version: () => { process.stdout.write(`${version}\n`) },
+  views: printViews
 }
 
 /**
@@ -132,14 +134,32 @@ async function printCheck (argv: string[]): Promise<void> {
   })
 }
 
+async function printLint (argv: string[]): Promise<void> {
+  const { word: server, rest } = takeWord(argv)
+  await printAboutServers(rest, async (options, locate, signal) => await lint(options, { server, locate, signal }))
+}
+
+async function printViews (argv: string[]): Promise<void> {
+  const { word: name, rest } = takeWord(argv.filter(word => word !== '--json'))
+  const json = argv.includes('--json')
+  await printAboutServers(
+    rest,
+    async (options, _locate, signal) => await describeViews(options, { name, json, signal })
+  )
+}
+
+interface AboutServers { report: string, isIncomplete: boolean }
+
 /**
  * Ends with 0, with 1 when something of a server is missing, and with 128 plus its number after a signal; in each case
  * the servers are stopped first.
  */
-async function printLint (argv: string[]): Promise<void> {
+async function printAboutServers (
+  argv: string[],
+  describe: (options: Options, locate: (error: Error) => Error, signal: AbortSignal) => Promise<AboutServers>
+): Promise<void> {
   const output = claimStandardOutput()
-  const { word: server, rest } = takeWord(argv)
-  const settings = readSettings(rest, process.env, process.cwd())
+  const settings = readSettings(argv, process.env, process.cwd())
   const ending = new AbortController()
   let exitCode: number | undefined
   expectSignals()
@@ -155,11 +175,11 @@ async function printLint (argv: string[]): Promise<void> {
   }
   const locate = (error: Error): Error => withPlaces(error, settings)
   try {
-    const { report, isIncomplete } = await lint(withData(resolveOptions(settings.options)), {
-      server,
+    const { report, isIncomplete } = await describe(
+      withData(resolveOptions(settings.options)),
       locate,
-      signal: ending.signal
-    })
+      ending.signal
+    )
     output.write(report, () => process.exit(exitCode ?? (isIncomplete ? 1 : 0)))
   } catch (error) {
     if (exitCode !== undefined && exitCode > 1) process.exit(exitCode)

@@ -11,6 +11,7 @@ import { describeStartError } from '../process/start-error.js'
 import { servedLines } from './banner.js'
 import { checkFolder } from './check-folder.js'
 import { addressOf } from './clients.js'
+import { costLines, readCosts, type CostReport } from './costs.js'
 import { describeUpstream, inventoryOf, type Inventory } from './inventory.js'
 
 export interface Checked {
@@ -44,9 +45,9 @@ export async function check (read: () => Options, locate: Locate, warn: Warn): P
       ...overriddenOptions(options)
     ]) { warn(sentence) }
     const settings = [() => checkExposure(options), () => checkFolder(options)].flatMap(mistakeOf)
-    const { inventory, mistakes } = await tryOut(options, locate, once(warn))
+    const { served, mistakes } = await tryOut(options, locate, once(warn))
     return {
-      report: settings.length > 0 || inventory === undefined ? '' : visible(describe(options, inventory)),
+      report: settings.length > 0 || served === undefined ? '' : visible(describe(options, served)),
       mistakes: [...settings, ...mistakes]
     }
   } catch (error) {
@@ -74,7 +75,7 @@ function once (warn: Warn): Warn {
 
 interface Tried {
   /** Absent if the gateway would not start. */
-  inventory?: Inventory
+  served?: { inventory: Inventory, costs: CostReport }
   mistakes: string[]
 }
 
@@ -121,7 +122,11 @@ async function buildAndList (options: Options, locate: Locate, warn: Warn): Prom
   const { build } = await import('../../app.js')
   const { redis, ...local } = options
   const loggerInstance = pino({ level: 'warn' }, { write: line => warn((JSON.parse(line) as { msg: string }).msg) })
-  const app = await build({ ...local, ephemeral: true, reload: false }, { loggerInstance, pluginTimeout: PLUGIN_LIMIT })
+  const app = await build(
+    { ...local, ephemeral: true, reload: false },
+    { loggerInstance, pluginTimeout: PLUGIN_LIMIT },
+    options.ephemeral || redis !== undefined ? undefined : options.data
+  )
   try {
     app.mcp.upstreams.hold()
     await app.ready()
@@ -138,7 +143,7 @@ async function buildAndList (options: Options, locate: Locate, warn: Warn): Prom
       .filter(({ alias }) => !missing.has(alias))
       .map(({ alias, disabled }) => describeUpstream(alias, disabled))
     return {
-      inventory: { ...inventoryOf(app), upstreams },
+      served: { inventory: { ...inventoryOf(app), upstreams }, costs: await readCosts(app) },
       mistakes: [
         ...(wrong.length === 0 ? [] : describeStartError(locate(new OptionsError(wrong)), false)),
         ...[...missing].map(([alias, why]) => visible(`upstream ${alias}: ${why}`))
@@ -159,12 +164,14 @@ function describeExpired ({ apiKeys }: Options): string[] {
     .map(({ name, expires }) => `option apiKeys: the key of ${name} expired on ${expires}`)
 }
 
-function describe (options: Options, inventory: Inventory): string {
+function describe (options: Options, { inventory, costs }: NonNullable<Tried['served']>): string {
   const address = options.http ? addressOf(options) : undefined
   return [
     `patchbay ${version} would serve this; nothing was started.`,
     '',
     ...servedLines({ version, address, options, inventory }),
+    '',
+    ...costLines(costs, options.prefix),
     ''
   ].join('\n')
 }

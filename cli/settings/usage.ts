@@ -8,6 +8,7 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
                 [--limit NAME=N]... [--log-level L] [--log-format F]
                 [--reload] [--keep-serving]
        patchbay --check [OPTION]...
+       patchbay views [NAME] [--json] [OPTION]...
        patchbay lint [SERVER] [OPTION]...
        patchbay clients [NAME] [OPTION]...
        patchbay key NAME [--scope SCOPE]... [--view NAME]
@@ -48,6 +49,12 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --help          show this text; "patchbay help" does the same
   --version       show the version
 
+  views NAME      print the tools of a view or an upstream server with their
+                  names and their estimated tokens; without a name, print the
+                  views and servers with what they have and cost. Lists of
+                  servers are those that a gateway stored in the data folder;
+                  other servers are started, read and stopped. --json prints
+                  JSON; ends with 1 if a server could not be read
   lint SERVER     start one upstream server, or all without a name, read what
                   they list, stop them, and print what some clients would refuse
                   and is repaired, and what is left out; ends with 1 if

@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify'
+import { wrap, wrapWords } from './wrap.js'
+
+type Costs = FastifyInstance['mcp']['costs']
+export type ViewCost = Awaited<ReturnType<Costs['ofViews']>>[number]
+export type ToolCost = NonNullable<Awaited<ReturnType<Costs['ofTools']>>>[number]
+
+/** The costs of the definitions that clients load. */
+export interface CostReport {
+  readonly views: readonly ViewCost[]
+  /** The tools of everything that cost most. */
+  readonly largest: readonly ToolCost[]
+  /** The servers whose lists are not known, by alias. */
+  readonly unknown: readonly string[]
+}
+
+/** How many of the largest tools are named. */
+const LARGEST = 5
+
+/** The text that says how tokens are counted. */
+export const ESTIMATE = 'an estimate: characters / 4'
+
+/** Reads the costs of a gateway, as far as the lists of its servers are known. */
+export async function readCosts ({ mcp: { costs, upstreams } }: FastifyInstance): Promise<CostReport> {
+  const tools = (await costs.ofTools(undefined)) ?? []
+  return {
+    views: await costs.ofViews(),
+    largest: [...tools].sort(byTokens).slice(0, LARGEST),
+    unknown: upstreams
+      .status()
+      .filter(({ alias, state }) => state !== 'disabled' && !upstreams.hasLists(alias))
+      .map(({ alias }) => alias)
+  }
+}
+
+/** Puts the tools first that cost most. */
+export const byTokens = (one: ToolCost, other: ToolCost): number => other.tokens - one.tokens
+
+/** The lines of `--check` about costs. `prefix` stands before all paths. */
+export function costLines ({ largest, unknown, ...costs }: CostReport, prefix: string): string[] {
+  const views = costs.views.map(view => ({ ...view, path: `${prefix}${view.path}` }))
+  const width = Math.max(...views.map(({ path }) => path.length))
+  return [
+    `  What a client loads, in tokens (${ESTIMATE}):`,
+    ...views.map(cost => {
+      const isUnknown = cost.kind === 'server' && unknown.includes(cost.name ?? '')
+      return `    ${cost.path.padEnd(width)}  ${isUnknown ? 'not known yet' : describeCost(cost)}`
+    }),
+    ...(largest.length === 0
+      ? []
+      : wrap('largest', largest.map(({ name, tokens }) => `${name} ${tokens.toLocaleString('en')}`))),
+    ...(unknown.length === 0 ? [] : wrapWords('not known', `${unknown.join(', ')}: ${UNKNOWN}`)),
+    ...remarksOf(views).flatMap(remark => wrapWords('clients', remark))
+  ]
+}
+
+const UNKNOWN = 'the lists were not read yet, and nothing is started here; patchbay views reads them'
+
+/** How many tools, and their tokens. */
+export const describeCost = ({ tools, tokens }: Pick<ViewCost, 'tools' | 'tokens'>): string =>
+  `${countOf(tools, 'tool')}, about ${countOf(tokens, 'token')}`
+
+/** A number of things, in words. */
+export const countOf = (count: number, noun: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? noun : `${noun}s`}`
+
+/** Each remark once, with the views that it is about. */
+function remarksOf (views: readonly ViewCost[]): string[] {
+  const about = new Map<string, string[]>()
+  for (const { path, remarks } of views) {
+    for (const remark of remarks) about.set(remark, [...about.get(remark) ?? [], path])
+  }
+  return [...about].map(([remark, paths]) => `${paths.join(', ')}: ${remark}`)
+}
