@@ -7,6 +7,7 @@ import { LoginNeeded, need, openSocketProtocols, wasUsed } from './login/credent
 import { App } from './shell/app.js'
 import { now } from './state/clock.js'
 import { Reconnector, client, era, type Ports } from './state/connection.js'
+import { chosenView, followViews, urlOfView } from './state/gateway-views.js'
 import { followLists } from './state/lists.js'
 import { MessageLog } from './state/messages.js'
 import { parseRoute, route } from './state/route.js'
@@ -19,8 +20,11 @@ import './style/main.css'
 const socketUrl = new URL('../mcp', location.href)
 socketUrl.protocol = socketUrl.protocol === 'https:' ? 'wss:' : 'ws:'
 
+/** The endpoint of the chosen view. */
+let target = socketUrl
+
 const log = new MessageLog(run => { requestAnimationFrame(run) })
-const connection = new Reconnector(portsOf(socketUrl.href, (url, protocols) => new WebSocket(url, protocols), log))
+const connection = new Reconnector(portsOf(() => target.href, (url, protocols) => new WebSocket(url, protocols), log))
 
 // Calls from before the reload are there for "Forget everything", too.
 if (keepCalls()) wasUsed.value = true
@@ -34,10 +38,14 @@ effect(() => {
   if (theme.value === 'system') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = theme.value
 })
-// Connects at the start, after a login, and in another era.
-effect(() => { if (need.value === undefined) void connection.connect(era.value) })
+// Connects at the start, after a login, in another era, and to another view.
+effect(() => {
+  target = urlOfView(socketUrl, chosenView.value)
+  if (need.value === undefined) void connection.connect(era.value)
+})
 effect(() => client.value === undefined ? undefined : followLists(client.value))
 effect(() => client.value === undefined ? undefined : followServers(client.value))
+effect(() => client.value === undefined ? undefined : followViews(client.value))
 effect(() => { if (client.value !== undefined) resubscribe(client.value) })
 
 const place = document.getElementById('console')
@@ -46,13 +54,13 @@ if (place !== null) render(<App connection={connection} log={log} />, place)
 const CLIENT = { name: 'patchbay-console', title: 'Patchbay console', version: '1' }
 
 /** How this page opens a connection: a new ticket, a socket, the handshake of the era. */
-function portsOf (url: string, makeSocket: MakeSocket, log: MessageLog): Ports {
+function portsOf (urlNow: () => string, makeSocket: MakeSocket, log: MessageLog): Ports {
   return {
     needsLogin: error => error instanceof LoginNeeded,
     open: async (era: Era, onClosed: (closing: Closing) => void, signal: AbortSignal): Promise<Connection> =>
       await connect({
         era,
-        url,
+        url: urlNow(),
         protocols: await openSocketProtocols(),
         makeSocket,
         clientInfo: CLIENT,

@@ -48,6 +48,7 @@ const rules: Record<string, Tried> = {
       ['console/try/a.tsx', 'import x from "../../protocol/b.js"', 'console/try/a.tsx:1 imports ../../protocol/b.js'],
       ['console/client/watch-batch.ts', 'import x from "../../protocol/watch/batch.js"', 'console/client/watch-batch.ts:1 imports ../../protocol/watch/batch.js'],
       ['console/client/contract.ts', 'import x from "../../protocol/revisions/table.js"', 'console/client/contract.ts:1 imports ../../protocol/revisions/table.js'],
+      ['console/state/costs.ts', 'import x from "../../lib/slices.js"', 'console/state/costs.ts:1 imports ../../lib/slices.js'],
       ['routes/console.ts', 'import x from "../console/main.js"', 'routes/console.ts:1 imports ../console/main.js']
     ],
     right: [
@@ -62,6 +63,7 @@ const rules: Record<string, Tried> = {
       ['console/try/a.tsx', 'import { signal } from "@preact/signals"; import x from "../parts/b.js"; import "../style/main.css"'],
       ['console/client/watch-batch.ts', 'import type { X } from "../../protocol/watch/batch.js"; export type * from "../../protocol/watch/batch.js"'],
       ['console/client/contract.ts', 'import { NEWEST } from "../../protocol/revisions/newest.js"'],
+      ['console/state/costs.ts', 'import { estimateTokens } from "../../lib/token-estimate.js"'],
       ['routes/console.ts', 'import x from "./console/files.js"']
     ]
   },

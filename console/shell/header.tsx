@@ -6,6 +6,7 @@ import { Dialog } from '../parts/dialog.js'
 import { ServerText } from '../parts/server-text.js'
 import { calls, isRunning } from '../state/calls.js'
 import { client, era, status, type Reconnector } from '../state/connection.js'
+import { chooseView, chosenView, gatewayViews, readViews, type GatewayView } from '../state/gateway-views.js'
 import type { MessageLog } from '../state/messages.js'
 import { route, writeRoute, type Route } from '../state/route.js'
 import { shortcuts, theme, type Theme } from '../state/settings.js'
@@ -24,6 +25,7 @@ export function Header ({ connection, log }: { connection: Reconnector, log: Mes
       <Navigation />
       <div class='top-tools'>
         <StatusLine />
+        <ViewChoice />
         <EraChoice />
         <SettingsButton />
         {loginKind.value !== 'open' && status.value.state !== 'login' && (
@@ -64,6 +66,47 @@ function Navigation () {
 function Tab ({ to, children }: { to: Route, children: ComponentChildren }) {
   const isHere = route.value.view === to.view
   return <li><a href={writeRoute(to)} {...(isHere ? { 'aria-current': 'page' } : {})}>{children}</a></li>
+}
+
+/** Chooses whose lists the page shows. For operators of a gateway with more than one view. */
+function ViewChoice () {
+  const views = gatewayViews.value
+  if (views.length < 2 || !views.some(({ kind }) => kind === 'all')) return null
+  const refresh = (): void => {
+    if (client.value !== undefined) readViews(client.value).then(rows => { gatewayViews.value = rows }, () => {})
+  }
+  const isGone = !views.some(({ name }) => name === chosenView.value)
+  return (
+    <label class='era'>
+      <span class='visually-hidden'>View of the gateway</span>
+      <select
+        value={chosenView.value ?? ''}
+        onFocus={refresh}
+        onChange={event => {
+          const { value } = event.currentTarget
+          chooseView(value === '' ? undefined : value)
+        }}
+      >
+        <option value=''>Everything</option>
+        {isGone && <option value={chosenView.value}>{chosenView.value} (gone)</option>}
+        <ViewOptions label='Views' views={views.filter(({ kind }) => kind === 'view')} />
+        <ViewOptions label='Servers' views={views.filter(({ kind }) => kind === 'server')} />
+      </select>
+    </label>
+  )
+}
+
+function ViewOptions ({ label, views }: { label: string, views: GatewayView[] }) {
+  if (views.length === 0) return null
+  return (
+    <optgroup label={label}>
+      {views.map(({ name, tools }) => (
+        <option key={name} value={name}>
+          {name} ({tools.toLocaleString()} {tools === 1 ? 'tool' : 'tools'})
+        </option>
+      ))}
+    </optgroup>
+  )
 }
 
 function EraChoice () {

@@ -3,6 +3,7 @@ import { announce } from '../parts/announce.js'
 import { forgetCalls } from '../state/calls.js'
 import type { Reconnector } from '../state/connection.js'
 import { forgetDrafts } from '../state/drafts.js'
+import { forgetViews } from '../state/gateway-views.js'
 import { clearLists } from '../state/lists.js'
 import type { MessageLog } from '../state/messages.js'
 import { forgetSubscriptions } from '../state/subscriptions.js'
@@ -12,6 +13,7 @@ import { unconfirmed } from '../try/actions.js'
 export function leave (connection: Reconnector, log: MessageLog): void {
   connection.stop()
   clearLists()
+  forgetViews()
   forgetCalls()
   forgetDrafts()
   forgetSubscriptions()

@@ -5,6 +5,7 @@ import { span } from '../parts/words.js'
 import { calls, isRunning, lostCalls, type Call } from '../state/calls.js'
 import { now } from '../state/clock.js'
 import { status, type Reconnector, type Status } from '../state/connection.js'
+import { chooseView, chosenView } from '../state/gateway-views.js'
 import { route, writeRoute } from '../state/route.js'
 import { failingOf, servers } from '../state/servers.js'
 
@@ -65,14 +66,21 @@ function Trouble ({ connection }: { connection: Reconnector }) {
         <strong>Not connected.</strong> {current.why}. Since {span(now.value - current.since)}; next attempt in{' '}
         {span(left + 999)}. What you typed is kept.
       </p>
-      <button
-        type='button'
-        onClick={() => {
-          void connection.connect()
-        }}
-      >
-        Connect now
-      </button>
+      <div class='row'>
+        {chosenView.value !== undefined && (
+          <button type='button' onClick={() => chooseView(undefined)}>
+            Leave the view {chosenView.value}, which may be gone
+          </button>
+        )}
+        <button
+          type='button'
+          onClick={() => {
+            void connection.connect()
+          }}
+        >
+          Connect now
+        </button>
+      </div>
     </div>
   )
 }

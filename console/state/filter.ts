@@ -1,6 +1,8 @@
+import { tokensOf } from './costs.js'
 import type { Item } from './lists.js'
 
-export interface Group { name: string, items: Item[], total: number }
+/** `tokens`: an estimate of those of all its definitions. */
+export interface Group { name: string, items: Item[], total: number, tokens: number }
 
 /** The items that have every word, in their order. */
 export function filterItems (items: Item[], typed: string): Item[] {
@@ -15,9 +17,10 @@ export function filterItems (items: Item[], typed: string): Item[] {
 export function groupItems (items: Item[], limit: number): Group[] {
   const groups = new Map<string, Group>()
   for (const item of items) {
-    const group = groups.get(item.group) ?? { name: item.group, items: [], total: 0 }
+    const group = groups.get(item.group) ?? { name: item.group, items: [], total: 0, tokens: 0 }
     groups.set(item.group, group)
     group.total++
+    group.tokens += tokensOf(item.raw)
     group.items.push(item)
   }
   const sorted = [...groups.values()].sort((a, b) => byGroup(a.name, b.name))

@@ -1,12 +1,15 @@
 import { useMemo } from 'preact/hooks'
 import { isObject, type JsonObject } from '../client/contract.js'
 import { CutText, HiddenBadge, ServerText } from '../parts/server-text.js'
+import { aboutTokens, tokensOf } from '../state/costs.js'
 import type { Item } from '../state/lists.js'
 import type { Kind } from '../state/route.js'
 import { hintsOf } from './actions.js'
+import { Original } from './original.js'
 
 /** Name, description, annotations and schema of a thing, all of it the server's own words. */
-export function About ({ item: { key, name, title, description, raw }, kind }: { item: Item, kind: Kind }) {
+export function About ({ item, kind }: { item: Item, kind: Kind }) {
+  const { key, name, title, description, raw } = item
   const whole = useMemo(() => JSON.stringify(raw), [raw])
   return (
     <header class='about stack'>
@@ -27,6 +30,7 @@ export function About ({ item: { key, name, title, description, raw }, kind }: {
               {words}
             </span>
           ))}
+        {kind === 'tool' && <span class='badge'>{aboutTokens(tokensOf(raw))}</span>}
         {typeof raw.mimeType === 'string' && (
           <span class='badge'>
             <ServerText text={raw.mimeType} />
@@ -41,6 +45,7 @@ export function About ({ item: { key, name, title, description, raw }, kind }: {
         </div>
       )}
       <Definition raw={raw} />
+      {kind === 'tool' && <Original item={item} />}
     </header>
   )
 }

@@ -6,7 +6,9 @@ import { beginningOf } from '../parts/text.js'
 import { ListRemarks, ServerState, StateBadge } from '../servers/server-state.js'
 import { now } from '../state/clock.js'
 import { status } from '../state/connection.js'
+import { aboutTokens, tokensOfAll } from '../state/costs.js'
 import { filterItems, groupItems, nearestItem, placeOf, type Group } from '../state/filter.js'
+import { chosenView } from '../state/gateway-views.js'
 import { lists, type Item } from '../state/lists.js'
 import { writeRoute, type Kind } from '../state/route.js'
 import { servers, serversShown } from '../state/servers.js'
@@ -42,7 +44,8 @@ export function ItemList ({ kind, typed, opened, last }: ItemListProps) {
   useKeptFocus(box)
   const found = filterItems(list.items, typed)
   const groups = groupItems(found, limit.value)
-  const shown = kind === 'tool' ? serversShown(servers.value, list.items, typed) : []
+  // Clients of a view hear nothing of servers that do not run.
+  const shown = kind === 'tool' && chosenView.value === undefined ? serversShown(servers.value, list.items, typed) : []
   useOpenedInView(box, opened, found.some(({ key }) => key === opened), () => {
     limit.value = Math.max(limit.value, Math.min(MAX_BEFORE, placeOf(found, opened) + 1))
   })
@@ -52,6 +55,9 @@ export function ItemList ({ kind, typed, opened, last }: ItemListProps) {
       <p class='small quiet found' role='status'>
         {wordsFor(list.state, found.length, list.items.length, kind)}
       </p>
+      {kind === 'tool' && found.length > 0 && (
+        <p class='small quiet'>Their definitions have {aboutTokens(tokensOfAll(found))} (an estimate).</p>
+      )}
       {nearest !== undefined && (
         <p class='small'>
           Did you mean{' '}
@@ -128,7 +134,7 @@ function ServerGroup ({ server, isFolded }: { server: UpstreamRow, isFolded: boo
 
 interface GroupProps { group: Group, kind: Kind, opened: string | undefined, last: string | undefined, isOnly: boolean }
 
-function GroupView ({ group: { name, items, total }, kind, opened, last, isOnly }: GroupProps) {
+function GroupView ({ group: { name, items, total, tokens }, kind, opened, last, isOnly }: GroupProps) {
   const folded = useSignal(false)
   const server =
     kind === 'tool' && name !== ''
@@ -154,7 +160,10 @@ function GroupView ({ group: { name, items, total }, kind, opened, last, isOnly 
           onClick={() => { folded.value = !folded.value }}
         >
           {name === '' ? 'This gateway' : <ServerText text={name} />}{' '}
-          <span class='count'>{total.toLocaleString()}</span>
+          <span class='count'>
+            {total.toLocaleString()}
+            {kind === 'tool' && `, ${aboutTokens(tokens)}`}
+          </span>
         </button>
       </h2>
       {server !== undefined && !folded.value && (

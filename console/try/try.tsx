@@ -5,6 +5,7 @@ import { client } from '../state/connection.js'
 import { redactSecrets } from '../state/redact.js'
 import { route } from '../state/route.js'
 import { callNow, itemOf, unconfirmed } from './actions.js'
+import { Costs } from './costs.js'
 import { Lists } from './lists.js'
 import { Opened } from './opened.js'
 
@@ -38,6 +39,7 @@ function Nothing () {
   return (
     <div class='card stack nothing'>
       <p class='quiet'>Choose something in the list to see what it does, and to try it.</p>
+      <Costs />
       {server?.instructions !== undefined && (
         <section class='stack'>
           <h2>Instructions of the server</h2>

@@ -15,14 +15,20 @@ interface CurlOptions {
   era: Era
   /** Of `/mcp`. */
   url: string
+  /** The view that the call is made in. */
+  view?: string | undefined
   needsKey: boolean
   /** Of a tool: says which arguments are repeated in headers. */
   inputSchema?: Json | undefined
 }
 
 /** A command for a POSIX shell that makes the same call. A key is never in it: the shell takes it from a variable. */
-export function asCurl (method: string, params: JsonObject, { era, url, needsKey, inputSchema }: CurlOptions): string {
-  const target = era === 'modern' ? url : url.replace(/\/mcp$/, '/message')
+export function asCurl (
+  method: string,
+  params: JsonObject,
+  { era, url, view, needsKey, inputSchema }: CurlOptions
+): string {
+  const target = withView(era === 'modern' ? url : url.replace(/\/mcp$/, '/message'), view)
   const headers = [
     'Content-Type: application/json',
     `MCP-Protocol-Version: ${REVISIONS[era]}`,
@@ -38,11 +44,14 @@ export function asCurl (method: string, params: JsonObject, { era, url, needsKey
 }
 
 /** The configuration that most clients have for a server over HTTP. */
-export function asClientConfig (url: string, needsKey: boolean): string {
+export function asClientConfig (url: string, needsKey: boolean, view?: string): string {
   // eslint-disable-next-line no-template-curly-in-string
   const headers = needsKey ? { headers: { Authorization: 'Bearer ${PATCHBAY_KEY}' } } : {}
-  return JSON.stringify({ mcpServers: { patchbay: { type: 'http', url, ...headers } } }, null, 2)
+  return JSON.stringify({ mcpServers: { patchbay: { type: 'http', url: withView(url, view), ...headers } } }, null, 2)
 }
+
+const withView = (url: string, view: string | undefined): string =>
+  view === undefined ? url : `${url}/${encodeURIComponent(view)}`
 
 function modernHeaders (method: string, params: JsonObject, inputSchema: Json | undefined): string[] {
   const name = params.name ?? params.uri

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../client/contract.js'
 import { loginKind } from '../../login/credential.js'
 import { CopyButton } from '../../parts/buttons.js'
 import { era } from '../../state/connection.js'
+import { chosenView } from '../../state/gateway-views.js'
 import { redactSecrets } from '../../state/redact.js'
 import type { CallRequest } from '../../state/calls.js'
 import { itemOf } from '../actions.js'
@@ -27,11 +28,11 @@ export function CopyButtons ({ request }: { request: () => CallRequest | undefin
         <CopyButton
           label='curl'
           text={write((method, params, inputSchema) =>
-            asCurl(method, params, { era: era.value, url: url.href, needsKey, inputSchema })
+            asCurl(method, params, { era: era.value, url: url.href, view: chosenView.value, needsKey, inputSchema })
           )}
         />
         <CopyButton label='JSON-RPC' text={write((method, params) => asJsonRpc(era.value, method, params))} />
-        <CopyButton label='Client configuration' text={() => asClientConfig(url.href, needsKey)} />
+        <CopyButton label='Client configuration' text={() => asClientConfig(url.href, needsKey, chosenView.value)} />
       </div>
     </details>
   )
