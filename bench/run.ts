@@ -17,6 +17,7 @@ import { relay } from './questions/relay.js'
 import { search } from './questions/search.js'
 import { stdio } from './questions/stdio.js'
 import { toolsList } from './questions/tools-list.js'
+import { views } from './questions/views.js'
 import { websocket } from './questions/websocket.js'
 import { summary, table } from './report.js'
 import { machine, save, saveApart } from './save.js'
@@ -37,12 +38,13 @@ const questions: Record<string, Question> = {
   initialize,
   nodes,
   observability,
-  search
+  search,
+  views
 }
 /** Asked only by name. Their results have tables of their own. */
-const APART = new Set(['nodes', 'observability', 'search'])
+const APART = new Set(['nodes', 'observability', 'search', 'views'])
 /** Questions of them that are about this gateway alone. */
-const WITHOUT_PEERS = new Set(['nodes', 'observability'])
+const WITHOUT_PEERS = new Set(['nodes', 'observability', 'views'])
 
 const OPTIONS = {
   rounds: { type: 'string', default: '5' },

@@ -67,6 +67,7 @@ export async function serve (
   await app.ready()
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
   if (options.stdio) await checkView(app, options.view, identity)
+  else if (options.view !== undefined) logger.warn(viewWithoutStdio(options.view))
 
   const configuration = options.reload ? await followConfiguration(app, options, file) : undefined
   const running: { listening?: Listening, stdio?: Stdio } = {}
@@ -149,6 +150,9 @@ async function identify (app: FastifyInstance, token: string): Promise<Identity>
     throw new Error(`option token is not accepted: ${(error as Error).message}`, { cause: error })
   }
 }
+
+const viewWithoutStdio = (view: string): string =>
+  `option view is for the client of --stdio, which is not set; clients of HTTP and WebSocket choose a view by its URL, /mcp/${view}`
 
 /** Throws when the stdio client cannot have the view that it was given. */
 async function checkView (

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ADMIN_SCOPE, grants, isUnauthenticated } from '../protocol/wire/identity.js'
 import { addRoutes } from './paths.js'
@@ -9,10 +9,14 @@ export default fp(healthRoutes, {
   dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-origin']
 })
 
+/** True for a caller whose credential shows it one view: other servers are nothing to it. */
+const isBound = ({ identity: { view } }: FastifyRequest, isOperator: boolean): boolean =>
+  view !== undefined && !isOperator
+
 /**
  * `/health`: any reply means that the process lives; 200, that it accepts calls. Under a Host that is not allowed, and
  * without a credential where one is required, the reply has three fields only, so that probes by IP address or by
- * service name need no configuration.
+ * service name need no configuration; with one that is bound to a view, likewise.
  */
 async function healthRoutes (app: FastifyInstance): Promise<void> {
   const { mcp } = app
@@ -26,10 +30,12 @@ async function healthRoutes (app: FastifyInstance): Promise<void> {
       const node = mcp.store.kind === 'redis' ? { node: mcp.store.nodes.self } : {}
       reply.header('cache-control', 'no-store')
       if (!ready) reply.code(503).header('retry-after', '1')
-      if (mcp.isHostForeign(request) || isUnauthenticated(request.identity)) return { status, live: true, ready }
-      const details = upstreams && {
-        upstreams: grants(request.identity, [ADMIN_SCOPE]) ? withDetails(upstreams) : upstreams
+      const isOperator = grants(request.identity, [ADMIN_SCOPE])
+      if (mcp.isHostForeign(request) || isUnauthenticated(request.identity) || isBound(request, isOperator)) {
+        return { status, live: true, ready }
       }
+      const details = { ...upstreams && { upstreams: isOperator ? withDetails(upstreams) : upstreams } }
+      const clashes = isOperator && 'curation' in mcp ? mcp.curation.clashes() : {}
       return {
         status,
         ...(reason === undefined ? {} : { reason, parts }),
@@ -41,7 +47,8 @@ async function healthRoutes (app: FastifyInstance): Promise<void> {
         uptime,
         sessions,
         peers,
-        ...details
+        ...details,
+        ...(Object.keys(clashes).length > 0 && { clashes })
       }
     }
   }])

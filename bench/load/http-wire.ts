@@ -12,6 +12,7 @@ export class HttpWire implements Wire {
   onCut = noListeners.onCut
   readonly #port: number
   readonly #era: Era
+  readonly #path: string
   readonly #socket: Socket
   #parts: Buffer[] = []
   #read = 0
@@ -19,17 +20,18 @@ export class HttpWire implements Wire {
   #length = 0
   #body = 0
 
-  private constructor (port: number, era: Era) {
+  private constructor (port: number, era: Era, path: string) {
     this.#port = port
     this.#era = era
+    this.#path = path
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
     this.#socket.on('data', (chunk: Buffer) => this.#take(chunk))
     this.#socket.on('error', () => {})
     this.#socket.on('close', () => this.onCut(new Error('the server closed an HTTP connection')))
   }
 
-  static async open (port: number, era: Era): Promise<HttpWire> {
-    const wire = new HttpWire(port, era)
+  static async open (port: number, era: Era, path = '/mcp'): Promise<HttpWire> {
+    const wire = new HttpWire(port, era, path)
     await once(wire.#socket, 'connect')
     return wire
   }
@@ -91,7 +93,7 @@ export class HttpWire implements Wire {
   #head (method: string, headers: Record<string, string>): Buffer {
     const all = { Host: `127.0.0.1:${this.#port}`, Accept: 'application/json, text/event-stream', ...headers }
     return Buffer.from(
-      `${method} /mcp HTTP/1.1\r\n${Object.entries(all)
+      `${method} ${this.#path} HTTP/1.1\r\n${Object.entries(all)
         .map(([name, value]) => `${name}: ${value}\r\n`)
         .join('')}\r\n`,
       'latin1'

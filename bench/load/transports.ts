@@ -7,23 +7,20 @@ import { StdioWire } from './stdio-wire.js'
 import { WebSocketWire } from './websocket-wire.js'
 import { initialize, type Wire } from './wire.js'
 
-export interface HttpShape { era: Era, ask: Ask, connections?: number, env?: Environment }
+export interface HttpShape { era: Era, ask: Ask, connections?: number, env?: Environment, path?: string }
 
 /**
  * A server that is asked over keep-alive connections, one call at a time on each; in the eras that have them, each with
  * a session.
  */
-export function overHttp (server: Server, { era, ask, connections = 32, env = {} }: HttpShape): Runner {
+export function overHttp (server: Server, { era, ask, connections = 32, env = {}, path }: HttpShape): Runner {
   return {
     server,
     start: async () => await ServerProcess.listen(server, env),
-    open: async ({ port }) =>
-      await Load.begin(
-        await many(connections, async () => await ready(await HttpWire.open(port, era), era)),
-        era,
-        ask,
-        1
-      )
+    open: async ({ port }) => {
+      const open = async (): Promise<HttpWire> => await ready(await HttpWire.open(port, era, path), era)
+      return await Load.begin(await many(connections, open), era, ask, 1)
+    }
   }
 }
 

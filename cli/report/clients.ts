@@ -22,6 +22,7 @@ export function describeClient (name: string | undefined, options: Options, laun
       `there is no client "${name}"${didYouMean(name, Object.keys(CLIENTS)) || `; these are: ${Object.keys(CLIENTS).join(', ')}`}`
     )
   }
+  checkView(options)
   return [
     `${client.title}: ${client.place}`,
     '',
@@ -52,6 +53,12 @@ function limitsOf (name: string, title: string): string[] {
   ]
   if (limits.length === 0) return []
   return [`${title} takes at most ${limits.join(', and ')}.`, 'To see what it gets: patchbay views', '']
+}
+
+/** Throws a sentence for a name with a slip in it. Others may be those of upstream servers, which are not read here. */
+function checkView ({ view, views }: Options): void {
+  const hint = view === undefined || Object.hasOwn(views, view) ? '' : didYouMean(view, Object.keys(views))
+  if (hint !== '') throw new Error(`there is no view "${view ?? ''}"${hint}`)
 }
 
 function listOfClients (): string {

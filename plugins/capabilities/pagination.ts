@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { errors } from '../../protocol/wire/errors.js'
+import { hasAllScopes } from '../../protocol/wire/identity.js'
 import { PreparedResult } from '../../protocol/wire/result.js'
 import { leastHints } from '../../protocol/revisions/cache-hints.js'
 import type { CacheHints, Features } from '../../protocol/revisions/revision.js'
@@ -95,8 +96,8 @@ const least = (own: CacheHints, most: CacheHints | undefined): CacheHints =>
   most === undefined ? own : leastHints(own, most)
 
 /** True when the caller sees the same list as every other anonymous caller with all scopes. */
-const isShared = ({ identity: { principal, scopes }, channel: { narrowing } }: Call): boolean =>
-  principal === undefined && scopes === 'all' && narrowing === undefined
+const isShared = ({ identity, channel: { narrowing } }: Call): boolean =>
+  identity.principal === undefined && hasAllScopes(identity) && narrowing === undefined
 
 /** A cursor is valid only for the list, the view and the caller it was made for. */
 function purpose (method: string, { principal, peer: { view } }: Call): string {

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
-import type { ResourceContents } from '../../protocol/wire/content.js'
 import { errors, shorten, type McpError } from '../../protocol/wire/errors.js'
+import { hasAllScopes } from '../../protocol/wire/identity.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { ByView } from '../core/views/by-view.js'
 import type { FoundResource } from '../../protocol/definitions/resource-set.js'
@@ -35,8 +35,12 @@ export interface ResourceReader {
     after: string | undefined,
     size: number
   ) => Promise<{ items: object[]; templates: object[]; last: string | undefined }>
-  /** The contents of a resource. Rejects as for an unknown one where the caller may not read it. */
-  readFor: (uri: string, call: Call) => Promise<ResourceContents[]>
+  /** The resource that a request for the URI is about, with the scopes it requires; undefined where there is none. */
+  targetFor: (uri: string, call: Call) => Target<FoundResource> | undefined
+  /** Reads it, as `resources/read` with these params would: a question of an upstream is a result, too. */
+  readFor: (found: FoundResource, params: Params & { uri: string }, call: Call) => Promise<Record<string, unknown>>
+  /** The error for a URI of which there is no resource. */
+  unknownFor: (uri: string, call: Call) => McpError
 }
 
 export interface ResourceOptions extends SubscriptionLimits { maxUri: number }
@@ -82,7 +86,7 @@ export default fp(
   }
 )
 
-function reader ({ scopes }: Mcp, parts: ByView<ResourcePart>): ResourceReader {
+function reader (mcp: Mcp, parts: ByView<ResourcePart>): ResourceReader {
   return {
     pageFor: async (call, after, size) => {
       const { fixedListing, templateListing } = parts.of(call.peer.view)
@@ -90,11 +94,12 @@ function reader ({ scopes }: Mcp, parts: ByView<ResourcePart>): ResourceReader {
       const templates = after === undefined ? (await templateListing.page(undefined, size, call)).items : []
       return { items: items.map(({ listed }) => listed), templates: templates.map(({ listed }) => listed), last }
     },
-    readFor: async (uri, call) => {
-      const { resource, variables } = parts.of(call.peer.view).find(uri, call) ?? notFound(uri, call)
-      if (!scopes.allows(call, 'resources', resource.uri, resource)) notFound(uri, call)
-      return await resource.read(uri, variables, call) ?? notFound(uri, call)
-    }
+    targetFor: (uri, call) => targetOf(mcp, parts, uri, call),
+    readFor: async ({ resource, variables }, params, call) =>
+      resource.relay === undefined
+        ? { contents: (await resource.read(params.uri, variables, call)) ?? notFound(params.uri, call) }
+        : await resource.relay(params, call),
+    unknownFor: (uri, call) => unknownResource({ uri }, call)
   }
 }
 
@@ -116,11 +121,11 @@ function serveRead (mcp: Mcp, parts: ByView<ResourcePart>): void {
  * The most that a client may keep of what an upstream allows to keep: what was asked for may depend on the caller, and
  * on its answers.
  */
-function mostHints ({ identity: { principal, scopes }, params }: Call): CacheHints {
+function mostHints ({ identity, params }: Call): CacheHints {
   const isRetry = 'inputResponses' in params || 'requestState' in params
   return {
     ttlMs: isRetry ? 0 : Infinity,
-    cacheScope: principal === undefined && scopes === 'all' && !isRetry ? 'public' : 'private'
+    cacheScope: identity.principal === undefined && hasAllScopes(identity) && !isRetry ? 'public' : 'private'
   }
 }
 

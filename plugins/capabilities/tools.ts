@@ -13,14 +13,17 @@ import {
   type McpError
 } from '../../protocol/wire/errors.js'
 import { explosivePatterns } from '../../lib/patterns/explosive-pattern.js'
+import { grants } from '../../protocol/wire/identity.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import { checkHeaders } from '../../protocol/http/mirrored-headers.js'
+import type { Target } from '../../protocol/dispatch/target.js'
 import type { Relay } from '../../protocol/definitions/common-members.js'
 import { isThenable } from '../../protocol/wire/result.js'
 import { convert } from '../../protocol/revisions/convert.js'
 import { relayed } from '../../protocol/revisions/relayed.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
+import type { Mcp } from '../core/mcp.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
@@ -90,11 +93,11 @@ export default fp(async ({ mcp, log }) => {
     finishResultsWith: finish => { finishResult = finish },
     add: tool => {
       registry.add(tool)
-      warnOfPatterns(tool)
+      warnOfPatterns(tool, log)
     },
     replace: tool => {
       registry.replace(tool)
-      warnOfPatterns(tool)
+      warnOfPatterns(tool, log)
     }
   })
   mcp.announce(scopes, LIST_CHANGED, () => true)
@@ -109,13 +112,16 @@ export default fp(async ({ mcp, log }) => {
     if (tool.results !== undefined) return runAndFinish(tool, args, call, warn, finishResult)
     return tool.relay === undefined ? run(tool, args, call, warn) : relay(tool.relay, call)
   }, {
-    target: ({ name }, call) => scopes.targetIn('tools', parts.of(call.peer.view).tools, name, call),
+    target: ({ name, arguments: args }, call) => {
+      const target = scopes.targetIn('tools', parts.of(call.peer.view).tools, name, call)
+      return target?.item?.targetOf === undefined ? target : inPlaceOf(target, args, call)
+    },
     unknown: ({ name }, call) => unknown(String(name), call)
   })
 
   function unknown (name: string, call: Call): McpError {
     const missing = explainMissing(name, call)
-    if (missing !== undefined && isInView(missing, call) && scopes.allows(call, 'tools', name, missing)) {
+    if (missing !== undefined && isInView(mcp, missing, call) && scopes.allows(call, 'tools', name, missing)) {
       return errors.unknownTool(
         name,
         `; the upstream server ${missing.upstream} has it, and it is left out: ${missing.why}`
@@ -123,17 +129,23 @@ export default fp(async ({ mcp, log }) => {
     }
     return errors.unknownTool(name, scopes.suggest(name, 'tools', parts.of(call.peer.view).tools, call))
   }
-
-  /** True for a tool that would be in the view of the caller: others are unknown there. */
-  function isInView ({ listed = {}, ...missing }: Missing, { peer: { view } }: Call): boolean {
-    const { selection } = (view === undefined ? undefined : mcp.views.get(view)) ?? {}
-    return selection === undefined || selection.includes('tools', { ...missing, listed })
-  }
-
-  function warnOfPatterns ({ name, listed }: Tool): void {
-    for (const pattern of explosivePatterns(listed.inputSchema)) log.warn({ tool: name, pattern }, EXPLOSIVE)
-  }
 }, { name: 'patchbay-tools', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions', 'patchbay-views'] })
+
+/** The thing that a call is about, where the tool stands for others and the caller may use it. */
+function inPlaceOf (target: Target<Tool>, args: unknown, call: Call): Target<Tool> {
+  const mayUse = isObject(args) && grants(call.identity, target.scopes)
+  return (mayUse ? target.item?.targetOf?.(args, call) : undefined) ?? target
+}
+
+/** True for a tool that would be in the view of the caller: others are unknown there. */
+function isInView ({ views }: Mcp, { listed = {}, ...missing }: Missing, { peer: { view } }: Call): boolean {
+  const { selection } = (view === undefined ? undefined : views.get(view)) ?? {}
+  return selection === undefined || selection.includes('tools', { ...missing, listed })
+}
+
+function warnOfPatterns ({ name, listed }: Tool, log: { warn (data: object, text: string): void }): void {
+  for (const pattern of explosivePatterns(listed.inputSchema)) log.warn({ tool: name, pattern }, EXPLOSIVE)
+}
 
 async function relay (request: Relay, call: Call): Promise<object> {
   return relayed.callResult(await request(call.params, call), call.revision)

@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { Collection, Filter } from '../../protocol/definitions/collection.js'
 import type { Relayed } from '../../protocol/definitions/common-members.js'
-import { DEFAULT_SCOPES, grants } from '../../protocol/wire/identity.js'
+import { DEFAULT_SCOPES, grants, hasAllScopes } from '../../protocol/wire/identity.js'
 import type { CacheHints } from '../../protocol/revisions/revision.js'
 import { Listeners } from '../../lib/listeners.js'
 import { didYouMean } from '../../lib/nearest-name.js'
@@ -80,6 +80,24 @@ function withPrefix (name: string, keys: string[], isVisible: (key: string) => b
   return known.length === 0 ? undefined : `; did you mean ${known.join(' or ')}?`
 }
 
+function targetOf<T extends Scoped> (
+  kind: Kind,
+  key: string,
+  item: T,
+  operatorScopes: ReadonlyMap<string, readonly string[]>
+): Target<T> {
+  const { upstream, accessName = key, scopeNames = [accessName], viewScopes = [] } = item
+  const scopeName = scopeNames.find(name => operatorScopes.has(`${kind}/${name}`))
+  const own = operatorScopes.get(`${kind}/${scopeName}`) ?? item.scopes ?? DEFAULT_SCOPES
+  const subject = AUDIT_SUBJECT[kind](accessName)
+  return {
+    auditSubject: upstream === undefined ? subject : { ...subject, upstream },
+    accessName,
+    scopes: viewScopes.length === 0 ? own : [...new Set([...own, ...viewScopes])],
+    item
+  }
+}
+
 export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
   let operatorScopes = new Map(Object.entries(scopes))
   let targets = new WeakMap<Scoped, Target>()
@@ -109,7 +127,7 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
         return collection.page(
           after,
           size,
-          call.identity.scopes === 'all' && call.channel.narrowing === undefined ? undefined : filter
+          hasAllScopes(call.identity) && call.channel.narrowing === undefined ? undefined : filter
         )
       }
     }),
@@ -125,16 +143,7 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
   function target<T extends Scoped> (kind: Kind, key: string, item: T): Target<T> {
     const known = targets.get(item)
     if (known !== undefined) return known as Target<T>
-    const { upstream, accessName = key, scopeNames = [accessName], viewScopes = [] } = item
-    const scopeName = scopeNames.find(name => operatorScopes.has(`${kind}/${name}`))
-    const own = operatorScopes.get(`${kind}/${scopeName}`) ?? item.scopes ?? DEFAULT_SCOPES
-    const subject = AUDIT_SUBJECT[kind](accessName)
-    const target = {
-      auditSubject: upstream === undefined ? subject : { ...subject, upstream },
-      accessName,
-      scopes: viewScopes.length === 0 ? own : [...new Set([...own, ...viewScopes])],
-      item
-    }
+    const target = targetOf(kind, key, item, operatorScopes)
     targets.set(item, target)
     return target
   }

@@ -8,12 +8,14 @@ declare module '../core/mcp.js' {
     /** Parts of the gateway that the operator chose, each with a URL of its own. */
     curation: {
       /**
-       * The short names that two things would have in these views, as far as is known now. Views that are served as
-       * they are given are left out.
+       * The short names that two things would have in these views, as far as is known now. Views that are served, or
+       * were at an earlier start, as they are given are left out.
        */
       clashesIn: (views: ViewDefinitions) => Promise<Clash[]>
       /** Serves these views, and no others: clients of one that is gone see empty lists. */
       configure: (views: ViewDefinitions) => Promise<void>
+      /** Sentences for operators about short names that clash, by view. */
+      clashes: () => Record<string, string[]>
     }
   }
 }
@@ -22,17 +24,21 @@ declare module '../core/mcp.js' {
 export default fp(
   async ({ mcp, log }) => {
     let loading: Promise<CuratedViews> | undefined
+    let loaded: CuratedViews | undefined
 
     mcp.provide('curation', {
-      clashesIn: async views => (isEmpty(views) ? [] : (await load()).clashesIn(views)),
+      clashesIn: async views => (isEmpty(views) ? [] : await (await load()).clashesIn(views)),
       configure: async views => {
         if (loading === undefined && isEmpty(views)) return
-        ;(await load()).configure(views)
-      }
+        await (await load()).configure(views)
+      },
+      clashes: () => loaded?.clashes() ?? {}
     })
 
     async function load (): Promise<CuratedViews> {
-      loading ??= import('./views/curated-views.js').then(({ CuratedViews }) => new CuratedViews(mcp, log))
+      loading ??= import('./views/curated-views.js').then(
+        ({ CuratedViews }) => (loaded = new CuratedViews(mcp, log))
+      )
       return await loading
     }
   },

@@ -13,7 +13,10 @@ export interface RelayedItem<T> {
 }
 
 /** The side of a collection from which it is read. */
-export type Source<T> = Pick<Collection<T>, 'values' | 'onChange' | 'mostHints' | 'onLimit'>
+export type Source<T> = Pick<Collection<T>, 'values' | 'onChange' | 'onItems' | 'mostHints' | 'onLimit'>
+
+/** The items that a change took out of a collection and put into it; an item may be in both. */
+export interface ItemChange<T> { readonly removed: readonly T[], readonly put: readonly T[] }
 
 /** A set of named things, sorted by key, that can be paged and that announces change. */
 export class Collection<T> {
@@ -25,6 +28,7 @@ export class Collection<T> {
   /** The keys of relayed items by their other names. */
   readonly #spellings = new Map<string, string>()
   readonly #listeners: Listeners<[]>
+  readonly #itemListeners: Listeners<[change: ItemChange<T>]>
   readonly #limitListeners: Listeners<[]>
   #sorted: string[] | undefined
   #mostHints: CacheHints | undefined
@@ -39,6 +43,7 @@ export class Collection<T> {
     this.#kind = kind
     this.#keyName = keyName
     this.#listeners = new Listeners(report)
+    this.#itemListeners = new Listeners(report)
     this.#limitListeners = new Listeners(report)
   }
 
@@ -47,47 +52,51 @@ export class Collection<T> {
     if (this.#items.has(key) && !this.#isRelayed(key)) {
       throw new Error(`there is a ${this.#kind} "${key}" already; choose another ${this.#keyName}`)
     }
-    this.#items.set(key, item)
-    this.#changed()
+    this.#set(key, item)
   }
 
   /** Puts the item where the one of its key is, or adds it: what is found by the order of adding stays in order. */
   replace (key: string, item: T): void {
-    this.#items.set(key, item)
-    this.#changed()
+    this.#set(key, item)
   }
 
   /** A relayed item that gave way to the removed one takes its place again. */
   remove (key: string): boolean {
     const revealed = this.#isRelayed(key) ? undefined : this.#relayed.get(key)?.item
+    const former = this.#items.get(key)
     const removed = this.#items.delete(key)
     if (revealed !== undefined) this.#items.set(key, revealed)
-    if (removed) this.#changed()
+    if (removed) this.#changed({ removed: [former as T], put: revealed === undefined ? [] : [revealed] })
     return removed
   }
 
   /** Removes everything, which is announced once. */
   clear (): void {
     if (this.#items.size === 0) return
+    const removed = [...this.#items.values()]
     for (const all of [this.#items, this.#relayed, this.#spellings]) all.clear()
-    this.#changed()
+    this.#changed({ removed, put: [] })
   }
 
   /** Removes and puts relayed items, and announces all of it once. Returns the keys that local items have. */
   relay (removed: Iterable<string>, put: Iterable<RelayedItem<T>>): string[] {
     const taken: string[] = []
+    const change = { removed: [] as T[], put: [] as T[] }
     let changes = 0
-    for (const key of removed) if (this.#removeRelayed(key)) changes++
+    for (const key of removed) if (this.#removeRelayed(key, change.removed)) changes++
     for (const relayed of put) {
       const { key, item, spellings = [] } = relayed
-      this.#removeRelayed(key)
+      this.#removeRelayed(key, change.removed)
       this.#relayed.set(key, relayed)
       for (const spelling of spellings) this.#spellings.set(spelling, key)
       if (this.#items.has(key)) taken.push(key)
-      else this.#items.set(key, item)
+      else {
+        this.#items.set(key, item)
+        change.put.push(item)
+      }
       changes++
     }
-    if (changes > 0) this.#changed()
+    if (changes > 0) this.#changed(change)
     return taken
   }
 
@@ -159,6 +168,11 @@ export class Collection<T> {
     return this.#listeners.add(listener)
   }
 
+  /** Runs after each change, with the items that it took out and put in. */
+  onItems (listener: (change: ItemChange<T>) => void): () => void {
+    return this.#itemListeners.add(listener)
+  }
+
   /** Runs when `mostHints` has changed. */
   onLimit (listener: () => void): () => void {
     return this.#limitListeners.add(listener)
@@ -169,17 +183,31 @@ export class Collection<T> {
     return relayed !== undefined && this.#items.get(key) === relayed.item
   }
 
-  #removeRelayed (key: string): boolean {
-    const { spellings = [] } = this.#relayed.get(key) ?? {}
-    for (const spelling of spellings) if (this.#spellings.get(spelling) === key) this.#spellings.delete(spelling)
-    if (this.#isRelayed(key)) this.#items.delete(key)
+  #set (key: string, item: T): void {
+    const former = this.#items.get(key)
+    this.#items.set(key, item)
+    this.#changed({ removed: former === undefined ? [] : [former], put: [item] })
+  }
+
+  /** Adds the item to `removed` unless a local one has its place. */
+  #removeRelayed (key: string, removed: T[]): boolean {
+    const relayed = this.#relayed.get(key)
+    if (relayed === undefined) return false
+    for (const spelling of relayed.spellings ?? []) {
+      if (this.#spellings.get(spelling) === key) this.#spellings.delete(spelling)
+    }
+    if (this.#isRelayed(key)) {
+      this.#items.delete(key)
+      removed.push(relayed.item)
+    }
     return this.#relayed.delete(key)
   }
 
-  #changed (): void {
+  #changed (change: ItemChange<T>): void {
     this.#sorted = undefined
     this.derived.clear()
     this.#listeners.notify()
+    this.#itemListeners.notify(change)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { chain, type Awaitable } from '../../lib/awaitable.js'
 import type { Call } from '../dispatch/call.js'
+import type { Target } from '../dispatch/target.js'
 import type { CallToolResult } from '../wire/content.js'
 import { errors, type Mistake } from '../wire/errors.js'
 import { isObject } from '../wire/json.js'
@@ -83,6 +84,11 @@ export interface Tool<Input = unknown, Output = unknown> extends Relayed {
   readonly checkInput: Check
   /** Everything that is wrong with them, one by one. */
   readonly findMistakes?: (input: Record<string, unknown>) => readonly Mistake[]
+  /**
+   * Finds the thing that a call with these arguments is really about: it is checked, counted and audited in place of
+   * the tool, and its item answers. Undefined where the arguments name nothing.
+   */
+  readonly targetOf?: ((input: Record<string, unknown>, call: Call) => Target<Tool> | undefined) | undefined
   /** Calls the author's `run`. */
   run (input: Record<string, unknown>, call: Call): unknown
   /** Makes the result from what `run` returned. `warn` gets a sentence about a value that JSON loses, once. */

@@ -1,5 +1,5 @@
 import { errors } from '../wire/errors.js'
-import { grants } from '../wire/identity.js'
+import { grants, hasAllScopes } from '../wire/identity.js'
 import { isThenable } from '../wire/result.js'
 import type { Call } from './call.js'
 import type { Method, Result } from './methods.js'
@@ -55,13 +55,13 @@ export class Pipeline {
    * not seem to exist.
    */
   checkScopes (call: Call, { hidden, unknown }: Method): void {
-    if (call.identity.scopes === 'all' || call.target === undefined) return
+    if (hasAllScopes(call.identity) || call.target === undefined) return
     const { scopes } = call.target
     if (grants(call.identity, scopes)) return
     call.denied = true
     throw call.channel.hasStatus === true && !hidden
       ? errors.forbidden(scopes, this.#challenge(scopes))
-      : unknown(call.params, call)
+      : (call.target.unknown?.() ?? unknown(call.params, call))
   }
 
   async #afterTarget (awaited: Promise<unknown>, call: Call, method: Method): Promise<Result> {

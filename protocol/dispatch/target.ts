@@ -1,3 +1,5 @@
+import type { McpError } from '../wire/errors.js'
+
 /** The thing that the audit log names a call after. */
 export type AuditSubject = ({ tool: string } | { resource: string } | { prompt: string }) & {
   /** The alias of the upstream that it belongs to. */
@@ -14,4 +16,6 @@ export interface Target<T = unknown> {
   readonly accessName?: string
   readonly scopes: readonly string[]
   readonly item?: T
+  /** The error for a caller that lacks the scopes, where it is not that of the method. */
+  readonly unknown?: () => McpError
 }

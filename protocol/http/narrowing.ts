@@ -59,9 +59,9 @@ function narrowingBy ([tools, readonly, own, excluded, toolsets, reading]: Array
     matcher(namesIn(excluded, 'X-MCP-Exclude-Tools'))
   ]
   const isOfServer =
-    servers === undefined || servers.includes('all')
-      ? undefined
-      : (item: Narrowed): boolean => item.upstream !== undefined && servers.includes(item.upstream)
+    servers &&
+    ((item: Narrowed): boolean =>
+      servers.includes('all') || (item.upstream !== undefined && servers.includes(item.upstream)))
   const onlyReading = isSet(readonly) || isSet(reading)
   if (
     byQuery === undefined &&
@@ -101,8 +101,10 @@ function namesIn (text: string | undefined, where: string): string[] | undefined
 function matcher (names: string[] | undefined): ((item: Narrowed) => boolean) | undefined {
   if (names === undefined) return undefined
   const [exact, patterns] = [new Set(names), names.filter(isPattern)]
-  return ({ name, accessName, scopeNames = [] }) => [name, accessName, ...scopeNames].some(each =>
-    each !== undefined && (exact.has(each) || patterns.some(pattern => fitsGlob(pattern, each))))
+  return ({ name, accessName, scopeNames = [] }) =>
+    [...new Set([name, accessName, ...scopeNames])].some(
+      each => each !== undefined && (exact.has(each) || patterns.some(pattern => fitsGlob(pattern, each)))
+    )
 }
 
 const isPattern = (name: string): boolean => /[*?]/.test(name)

@@ -35,15 +35,17 @@ export const METRICS_SCOPE = 'metrics'
 
 /**
  * True when all of the scopes are granted: each by its own name, by a broader one (`notes` for `notes:write`), or by
- * `admin`.
+ * `admin`. All scopes of a caller that is bound to a view are those of what is in it: not what operators alone have.
  */
-export function grants ({ scopes }: Identity, needed: readonly string[]): boolean {
-  return (
-    scopes === 'all' ||
-    scopes.has(ADMIN_SCOPE) ||
-    needed.every(scope => grantingScopes(scope).some(name => scopes.has(name)))
-  )
+export function grants ({ scopes, view }: Identity, needed: readonly string[]): boolean {
+  if (scopes === 'all') return view === undefined || !needed.some(isForOperators)
+  return scopes.has(ADMIN_SCOPE) || needed.every(scope => grantingScopes(scope).some(name => scopes.has(name)))
 }
+
+const isForOperators = (scope: string): boolean => scope === ADMIN_SCOPE || scope === METRICS_SCOPE
+
+/** True for a caller who has every scope there is. */
+export const hasAllScopes = ({ scopes, view }: Identity): boolean => scopes === 'all' && view === undefined
 
 /** The principal for people: the name of an API key without its prefix, any other as it is. */
 export const shortName = (principal: string): string => principal.startsWith('key:') ? principal.slice(4) : principal

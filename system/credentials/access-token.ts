@@ -105,17 +105,18 @@ function holderOf ({ sub, client_id: id, azp, exp, scope, scp }: JWTPayload, iss
 
 /** The view that a token is bound to. Throws where that is not one: the token would show everything. */
 function viewIn (payload: JWTPayload, claim: string | undefined): { view?: string } {
-  if (claim === undefined) return {}
-  const named =
-    claim === 'scope'
-      ? namesIn(payload.scope ?? payload.scp).flatMap(scope =>
-        scope.startsWith(VIEW_SCOPE) ? [scope.slice(VIEW_SCOPE.length)] : []
-      )
-      : [payload[claim] ?? []].flat()
+  const named = claim === undefined ? undefined : viewsIn(payload, claim)
+  if (named === undefined) return {}
   const [view, ...more] = named
-  if (view === undefined) return {}
   if (typeof view !== 'string' || more.length > 0) throw new Error('it is not bound to one view')
   return { view }
+}
+
+/** The values by which a token is bound; undefined where nothing says that it is. */
+function viewsIn (payload: JWTPayload, claim: string): unknown[] | undefined {
+  if (claim !== 'scope') return Object.hasOwn(payload, claim) ? [payload[claim]].flat() : undefined
+  const scopes = namesIn(payload.scope ?? payload.scp).filter(scope => scope.startsWith(VIEW_SCOPE))
+  return scopes.length === 0 ? undefined : scopes.map(scope => scope.slice(VIEW_SCOPE.length))
 }
 
 /** Unique, because an issuer contains neither ? nor #. */

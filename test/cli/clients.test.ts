@@ -145,6 +145,10 @@ t.test('a client is told of a view in its URL, or by --view', async t => {
   const [local, remote] = [...text.matchAll(/^\{\n[^]*?\n\}$/gm)].map(([found]) => entryOf(found))
   t.strictSame(local, { command: '/usr/bin/node', args: ['/opt/cli.js', '--stdio', '--view', 'release'] })
   t.strictSame(remote, { url: 'http://127.0.0.1:9000/mcp/release' })
+  const slip = { ...options, view: 'relaese' }
+  const launched = stdioEntry(['/usr/bin/node', '/opt/cli.js'])
+  t.throws(() => describeClient('cursor', slip, launched), { message: 'there is no view "relaese"; did you mean "release"?' })
+  t.match(describeClient('cursor', { ...options, view: 'github' }, launched), /\/mcp\/github"/, 'it may be a server')
 })
 
 t.test('variables that are set are part of what a client launches: absolute paths, no secrets, no port', async t => {

@@ -160,6 +160,23 @@ t.test('SIGHUP', async t => {
     t.strictSame(await listed('maths'), ['calculate', 'get_current_time'])
   })
 
+  t.test('keeps the old views where names would clash in a new one', { buffered: true }, async t => {
+    const plugin = join(await folder(t, { 'twice.mjs': TWICE }), 'twice.mjs')
+    const { launched, reload } = await configured(t, { views: { maths: {} } }, ['--port', '0', '--plugin', plugin])
+    const url = await launched.url()
+    t.match(await reload({ views: { maths: {}, short: { names: 'short' } } }), {
+      level: 50,
+      msg: /^options not reloaded.*"one__calculate" and "calculate" would both be called "calculate"; exclude one of them/
+    })
+    const ask = async (view: string): Promise<number> => {
+      const headers = { 'content-type': 'application/json' }
+      return (await fetch(`${url}/message/${view}`, { method: 'POST', headers, body: JSON.stringify(ping) })).status
+    }
+    t.strictSame([await ask('maths'), await ask('short')], [200, 404], 'and serves on')
+    t.match(await reload({ views: { short: { names: 'short', exclude: ['one__*'] } } }), { level: 30 })
+    t.strictSame([await ask('maths'), await ask('short')], [404, 200])
+  })
+
   t.test('warns of names that nothing serves', { buffered: true }, async t => {
     const { launched, reload } = await configured(t, { scopes: { 'tools/calcluate': ['maths'] } })
     await warned(
@@ -226,6 +243,10 @@ t.test('a closed terminal is not taken for a request to reload', async t => {
 
 const SLOW = `import { tool } from 'mcp-patchbay'
 export default tool({ name: 'wait', description: 'Waits a little', run: async () => { console.error('waiting'); await new Promise(resolve => setTimeout(resolve, 1000)); return 'done' } })`
+
+const TWICE = `import { tool } from 'mcp-patchbay'
+const other = tool({ name: 'one__calculate', description: 'Another', run: () => '' })
+export default async ({ mcp }) => { mcp.tools.relay([], [{ ...other, ownName: 'calculate', upstream: 'one' }]) }`
 
 const LATE =
   "export default async () => { console.error('starting'); await new Promise(resolve => setTimeout(resolve, 1000)) }"

@@ -38,5 +38,5 @@ export const VIEW_PARAMETER = 'patchbayView'
 export const viewInPath = ({ params }: FastifyRequest): string | undefined =>
   (params as Record<string, string | undefined>)[VIEW_PARAMETER]
 
-/** The view that the client sees: of the URL, or else of its credential; undefined for the whole gateway. */
-export const viewOf = (request: FastifyRequest): string | undefined => viewInPath(request) ?? request.identity.view
+/** The view that the client sees: of its credential, or else of the URL; undefined for the whole gateway. */
+export const viewOf = (request: FastifyRequest): string | undefined => request.identity.view ?? viewInPath(request)

@@ -41,7 +41,6 @@ export interface Stdio {
  */
 export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, options: StdioOptions): Stdio {
   const { input, output, maxMessage, maxQueue = Infinity, writeDeadline = 10_000 } = options
-  const { identity = ANONYMOUS_ALL_SCOPES, view = identity.view } = options
   const writer = new LineWriter(output)
   let giveUp = () => {}
   let abandon = () => {}
@@ -55,7 +54,7 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
   })
   writer.onWritten = (bytes, responsesOnly) => backlog.recordWrite(bytes, responsesOnly)
   const channel = lineChannel(writer)
-  const peer = new Peer({ transport: 'stdio', channel, identity, view })
+  const peer = new Peer({ transport: 'stdio', channel, ...whoSees(options) })
   mcp.lifecycle.connect(peer)
 
   const lines = new LineReader(maxMessage,
@@ -122,3 +121,9 @@ const lineChannel = (writer: LineWriter): Channel => ({
   unwritten: () => writer.size,
   end: () => {}
 })
+
+/** The client, and the view that it sees. */
+const whoSees = ({
+  identity = ANONYMOUS_ALL_SCOPES,
+  view = identity.view
+}: StdioOptions): Pick<Peer, 'identity' | 'view'> => ({ identity, view })

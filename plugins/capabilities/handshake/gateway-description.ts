@@ -1,6 +1,6 @@
 import type { Call } from '../../../protocol/dispatch/call.js'
 import { convert } from '../../../protocol/revisions/convert.js'
-import type { Identity } from '../../../protocol/wire/identity.js'
+import { hasAllScopes, type Identity } from '../../../protocol/wire/identity.js'
 import { PreparedResult } from '../../../protocol/wire/result.js'
 import type { Mcp } from '../../core/mcp.js'
 import type { View } from '../../core/views.js'
@@ -44,7 +44,7 @@ export class GatewayDescription {
 
   /** True when every caller gets the description that this one gets. */
   isPublicFor ({ identity, peer: { view } }: Call): boolean {
-    if (identity.scopes === 'all') return true
+    if (hasAllScopes(identity)) return true
     return view === undefined && !this.#instructions.differ && !this.#mcp.dispatcher.capabilities.differ
   }
 

@@ -7,7 +7,7 @@ import { ResourceSet, type FoundResource } from '../../../protocol/definitions/r
 import { Subscribers } from '../../../protocol/definitions/subscriptions/subscribers.js'
 import { WatchCount } from '../../../protocol/definitions/subscriptions/watch-count.js'
 import type { CacheHints } from '../../../protocol/revisions/revision.js'
-import type { Identity } from '../../../protocol/wire/identity.js'
+import { hasAllScopes, type Identity } from '../../../protocol/wire/identity.js'
 import type { Peer } from '../../../protocol/peer/peer.js'
 import type { Mcp } from '../../core/mcp.js'
 import type { Listing } from '../pagination.js'
@@ -133,9 +133,8 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
     const listed = resources.find(uri)
     if ((listed !== undefined && !isByTemplateOfUpstream(listed)) || uri.length > maxUri) return listed
     const resource = findUnlisted(uri, call, listed?.resource)
-    if (resource === undefined) return listed
-    const isGuess = resource.guessed === true
-    return { resource: isGuess ? withScopes(resource, resources, call, scopes) : resource, variables: {} }
+    if (resource?.guessed !== true) return resource === undefined ? listed : { resource, variables: {} }
+    return { resource: withScopes(resource, resources, call, scopes), variables: {} }
   }
 }
 
@@ -179,7 +178,7 @@ function withScopes (
   call: Call,
   scopes: Mcp['scopes']
 ): Resource {
-  const all = call.identity.scopes === 'all' ? [] : [...fixed.values(), ...templates.values()]
+  const all = hasAllScopes(call.identity) ? [] : [...fixed.values(), ...templates.values()]
   const hidden = all.find(listed => !scopes.allows(call, 'resources', listed.uri, listed))
   return hidden === undefined
     ? resource

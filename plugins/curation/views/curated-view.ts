@@ -1,16 +1,27 @@
+import type { ItemChange } from '../../../protocol/definitions/collection.js'
 import type { Prompt } from '../../../protocol/definitions/prompt.js'
 import type { Resource } from '../../../protocol/definitions/resource.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
 import type { Mcp } from '../../core/mcp.js'
 import type { Kind } from '../../core/scopes.js'
 import type { Selected, View } from '../../core/views.js'
-import { chooseNames, projected, projectedResource, type Clash } from './projected.js'
-import { excludes, includes, mayShow, type ViewDefinition } from './selection.js'
+import { difference, inOrder, partialDifference, type Difference } from './difference.js'
+import { chooseNames, projected, projectedResource, shortName, type Clash } from './projected.js'
+import { excludes, includes, includesUri, mayShow, type ViewDefinition } from './selection.js'
 
 type Whole = Pick<Mcp, 'tools' | 'prompts' | 'resources'>
 
 /** Makes the tools that a view has besides those of the whole gateway. */
 export type ToolsOfView = (definition: ViewDefinition) => Tool[]
+
+/** The tools or prompts of a view: as they are shown by name, and where they are registered. */
+interface Shown<T> {
+  readonly shown: Map<string, T>
+  readonly registry: {
+    get: (key: string) => T | undefined
+    relay: (removed: readonly T[], put: readonly T[]) => unknown
+  }
+}
 
 /** Keeps the collections of one view equal to a part of those of the whole gateway. */
 export class CuratedView {
@@ -29,7 +40,10 @@ export class CuratedView {
     fixed: new Map<string, Resource>(),
     templates: new Map<string, Resource>()
   }
+
   readonly #clashes: { tools: Clash[], prompts: Clash[] } = { tools: [], prompts: [] }
+  /** The aliases of the upstreams that something in the view is of; undefined until they are asked for. */
+  #aliases: ReadonlySet<string | undefined> | undefined
 
   /** `former` is the view of the same name before its definition changed: what is the same in both stays. */
   constructor (view: View, definition: ViewDefinition, whole: Whole, toolsOf: ToolsOfView, former?: CuratedView) {
@@ -51,10 +65,12 @@ export class CuratedView {
       }
     } satisfies Partial<View>)
     const { results, ...own } = definition
-    this.#own = toolsOf(definition).map(each => projected(each, each.name, own))
+    this.#own = toolsOf(definition)
+      .filter(each => !excludes(definition, 'tools', each))
+      .map(each => projected(each, each.name, own))
     view.resources.findUnlistedWith((uri, call, template) => {
       const found = whole.resources.findUnlisted(uri, call, template)
-      return found !== undefined && includes(definition, 'resources', found)
+      return found !== undefined && includesUri(definition, found, uri)
         ? projectedResource(found, definition)
         : undefined
     })
@@ -65,10 +81,27 @@ export class CuratedView {
     return [...this.#clashes.tools, ...this.#clashes.prompts]
   }
 
+  /** True when the view has templates whose resources are listed. */
+  get listsBehindTemplates (): boolean {
+    return [...this.#shown.templates.values()].some(({ list }) => list !== undefined)
+  }
+
   /** Takes over the present items of one kind. Clients of the view hear of it if something is different for them. */
   sync (kind: Kind): void {
+    const { tools, prompts } = this.#whole
     if (kind === 'resources') this.#syncResources()
-    else if (kind === 'tools') { this.#syncNamed(kind, this.#whole.tools.source.values(), this.#shown.tools, this.#view.tools) } else this.#syncNamed(kind, this.#whole.prompts.source.values(), this.#shown.prompts, this.#view.prompts)
+    else if (kind === 'tools') this.#syncNamed(kind, tools.source.values(), this.#shownTools)
+    else this.#syncNamed(kind, prompts.source.values(), this.#shownPrompts)
+  }
+
+  /** Takes over changed tools. */
+  applyTools (change: ItemChange<Tool>): void {
+    if (!this.#apply('tools', change, this.#shownTools)) this.sync('tools')
+  }
+
+  /** Takes over changed prompts. */
+  applyPrompts (change: ItemChange<Prompt>): void {
+    if (!this.#apply('prompts', change, this.#shownPrompts)) this.sync('prompts')
   }
 
   /** Takes over how long clients may keep lists. */
@@ -79,18 +112,71 @@ export class CuratedView {
     this.#view.resources.limitCaching(resources.sources.templates.mostHints)
   }
 
-  #syncNamed<T extends Tool | Prompt> (kind: 'tools' | 'prompts', items: Iterable<T>, shown: Map<string, T>, registry: { relay: (removed: readonly T[], put: readonly T[]) => unknown }): void {
+  get #shownTools (): Shown<Tool> {
+    return { shown: this.#shown.tools, registry: this.#view.tools }
+  }
+
+  get #shownPrompts (): Shown<Prompt> {
+    return { shown: this.#shown.prompts, registry: this.#view.prompts }
+  }
+
+  #syncNamed<T extends Tool | Prompt> (
+    kind: 'tools' | 'prompts',
+    items: Iterable<T>,
+    { shown, registry }: Shown<T>
+  ): void {
     const included = [...items].filter(item => this.#includes(kind, item))
     const { names, clashes } = chooseNames(included, this.definition.names === 'short', this.#view.name)
     this.#clashes[kind] = clashes
-    const next = new Map(included.map(item => {
-      const name = names.get(item) ?? item.name
-      return [name, this.#project(item, known => known.name === name, () => projected(item, name, this.definition))]
-    }))
+    const next = new Map(
+      included.map(item => {
+        const name = names.get(item) ?? item.name
+        return [name, this.#projectNamed(item, name)]
+      })
+    )
     // They win over others of their names.
     if (kind === 'tools') for (const own of this.#own) next.set(own.name, own as T)
-    const { removed, put } = difference(shown, next)
-    if (removed.length + put.length > 0) registry.relay(removed, put)
+    this.#relay(registry, difference(shown, next))
+  }
+
+  /**
+   * Takes over the changed items alone: of 5,000 tools one changes at a time. False where a name is taken, or was, so
+   * that all names have to be chosen again; nothing has changed then.
+   */
+  #apply<T extends Tool | Prompt> (
+    kind: 'tools' | 'prompts',
+    change: ItemChange<T>,
+    { shown, registry }: Shown<T>
+  ): boolean {
+    if (this.#clashes[kind].length > 0) return false
+    const next = new Map<string, T | undefined>()
+    const gone = new Set<T>()
+    for (const item of change.removed) {
+      const known = this.#projected.get(item) as T | undefined
+      if (known === undefined || shown.get(known.name) !== known) continue
+      next.set(known.name, undefined)
+      gone.add(known)
+    }
+    const taken = new Set<string>()
+    const isTaken = (name: string): boolean => {
+      const item = registry.get(name)
+      return taken.has(name) || (item !== undefined && !gone.has(item))
+    }
+    for (const item of change.put) {
+      if (!this.#includes(kind, item)) continue
+      const name = this.definition.names === 'short' ? shortName(item) : item.name
+      if (isTaken(name) || isTaken(item.name)) return false
+      taken.add(name).add(item.name)
+      next.set(name, this.#projectNamed(item, name))
+    }
+    this.#relay(registry, partialDifference(shown, next))
+    return true
+  }
+
+  #relay<T> (registry: Shown<T>['registry'], { removed, put }: Difference<T>): void {
+    if (removed.length + put.length === 0) return
+    this.#aliases = undefined
+    registry.relay(removed, put)
   }
 
   #syncResources (): void {
@@ -99,8 +185,10 @@ export class CuratedView {
       difference(this.#shown.fixed, this.#resourcesOf(fixed.values())),
       inOrder(this.#shown.templates, this.#resourcesOf(templates.values()))
     ]
-    const [removed, put] = [changes.flatMap(({ removed }) => removed), changes.flatMap(({ put }) => put)]
-    if (removed.length + put.length > 0) this.#view.resources.relay(removed, put)
+    this.#relay(this.#view.resources, {
+      removed: changes.flatMap(({ removed }) => removed),
+      put: changes.flatMap(({ put }) => put)
+    })
   }
 
   #resourcesOf (items: Iterable<Resource>): Map<string, Resource> {
@@ -132,29 +220,18 @@ export class CuratedView {
     return made
   }
 
-  #has (alias: string): boolean {
-    return Object.values(this.#shown).some(items => [...items.values()].some(({ upstream }) => upstream === alias))
+  #projectNamed<T extends Tool | Prompt> (item: T, name: string): T {
+    return this.#project(
+      item,
+      known => known.name === name,
+      () => projected(item, name, this.definition)
+    )
   }
-}
 
-/** Finds what differs, and makes `shown` equal to `next`. */
-function difference<T> (shown: Map<string, T>, next: ReadonlyMap<string, T>): { removed: T[], put: T[] } {
-  const removed = [...shown].filter(([key]) => !next.has(key)).map(([, item]) => item)
-  const put = [...next].filter(([key, item]) => shown.get(key) !== item).map(([, item]) => item)
-  replaceAll(shown, next)
-  return { removed, put }
-}
-
-/** The first template that matches a URI serves it: where one differs, all are put again, in the order of the whole. */
-function inOrder<T> (shown: Map<string, T>, next: ReadonlyMap<string, T>): { removed: T[], put: T[] } {
-  const [before, after] = [[...shown.values()], [...next.values()]]
-  replaceAll(shown, next)
-  return before.length === after.length && before.every((item, index) => item === after[index])
-    ? { removed: [], put: [] }
-    : { removed: before, put: after }
-}
-
-function replaceAll<T> (shown: Map<string, T>, next: ReadonlyMap<string, T>): void {
-  shown.clear()
-  for (const [key, item] of next) shown.set(key, item)
+  #has (alias: string): boolean {
+    this.#aliases ??= new Set(
+      Object.values(this.#shown).flatMap(items => [...items.values()].map(({ upstream }) => upstream))
+    )
+    return this.#aliases.has(alias)
+  }
 }

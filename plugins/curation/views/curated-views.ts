@@ -8,6 +8,7 @@ import { CuratedView } from './curated-view.js'
 import { chooseNames, type Clash } from './projected.js'
 import { resourceTools } from './resource-tools.js'
 import { canonicalNames, includes, patternsOf, type ViewDefinition, type ViewDefinitions } from './selection.js'
+import { choiceOf, ServedChoices } from './served-choices.js'
 
 interface Log { warn (data: object, text: string): void }
 
@@ -18,18 +19,20 @@ export class CuratedViews {
   readonly #mcp: Mcp
   readonly #log: Log
   readonly #all = new Map<string, CuratedView>()
-  /** Sentences that were logged; each is logged once while it is true. */
+  readonly #served: ServedChoices
+  /** Sentences about clashes that were logged; each is logged once while it is true. */
   #logged = new Set<string>()
-  /** The patterns that have matched something, by view: they are not compared again. */
-  readonly #matched = new Map<string, Set<string>>()
+  /** The patterns that have matched something, or were logged, by view: they are not compared again. */
+  readonly #decided = new Map<string, Set<string>>()
 
   constructor (mcp: Mcp, log: Log) {
     this.#mcp = mcp
     this.#log = log
+    this.#served = new ServedChoices(mcp.store.values)
     const { tools, prompts, resources, resources: { sources: { fixed, templates } } } = mcp
-    tools.source.onChange(() => this.#sync('tools'))
-    prompts.source.onChange(() => this.#sync('prompts'))
-    for (const source of [fixed, templates]) source.onChange(() => this.#sync('resources'))
+    tools.source.onItems(change => this.#each(view => view.applyTools(change)))
+    prompts.source.onItems(change => this.#each(view => view.applyPrompts(change)))
+    for (const source of [fixed, templates]) source.onChange(() => this.#each(view => view.sync('resources')))
     for (const source of [tools.source, prompts.source, templates]) {
       source.onLimit(() => {
         for (const view of this.#all.values()) view.limitCaching()
@@ -39,34 +42,39 @@ export class CuratedViews {
       for (const name of this.#all.keys()) mcp.views.get(name)?.resources.updated(uri, mayKnow)
     })
     resources.onListChanged(mayKnow => {
-      for (const name of this.#all.keys()) mcp.views.get(name)?.resources.listChanged(mayKnow)
+      for (const [name, { listsBehindTemplates }] of this.#all) {
+        if (listsBehindTemplates) mcp.views.get(name)?.resources.listChanged(mayKnow)
+      }
     })
-    mcp.views.onListsRead(() => this.#warn())
+    mcp.views.onListsRead(() => this.#warnOfPatterns())
   }
 
-  /** The short names that two things would have in views whose definition is new, as far as is known now. */
-  clashesIn (definitions: ViewDefinitions): Clash[] {
-    const { tools, prompts } = this.#mcp
+  /**
+   * The short names that two things would have in views whose choice of things is new, as far as is known now. A view
+   * that was served as it is, by this process or one before it, is left out: what clashes in it came later.
+   */
+  async clashesIn (definitions: ViewDefinitions): Promise<Clash[]> {
     const isNew = ([name, definition]: [string, ViewDefinition]): boolean =>
-      !isDeepStrictEqual(definition, this.#all.get(name)?.definition)
-    return Object.entries(definitions)
+      choiceOf(definition) !== choiceOf(this.#all.get(name)?.definition ?? {})
+    const clashes = Object.entries(definitions)
       .filter(entry => entry[1].names === 'short' && isNew(entry))
-      .flatMap(([name, definition]) => [
-        ...chooseNames(
-          [...tools.source.values()].filter(item => includes(definition, 'tools', item)),
-          true,
-          name
-        ).clashes,
-        ...chooseNames(
-          [...prompts.source.values()].filter(item => includes(definition, 'prompts', item)),
-          true,
-          name
-        ).clashes
-      ])
+      .flatMap(([name, definition]) => this.#clashesOf(name, definition))
+    if (clashes.length === 0) return []
+    const served = await this.#served.load()
+    return clashes.filter(({ view }) => served[view] !== choiceOf(definitions[view] ?? {}))
+  }
+
+  /** Sentences for operators about names that clash, by view. */
+  clashes (): Record<string, string[]> {
+    return Object.fromEntries(
+      [...this.#all].flatMap(([name, { clashes }]) =>
+        clashes.length === 0 ? [] : [[name, clashes.map(describeClash)]]
+      )
+    )
   }
 
   /** Serves these views, and no others. A view whose definition is the same is not touched. */
-  configure (definitions: ViewDefinitions): void {
+  async configure (definitions: ViewDefinitions): Promise<void> {
     const { views, health } = this.#mcp
     for (const name of [...this.#all.keys()].filter(name => !Object.hasOwn(definitions, name))) {
       this.#all.delete(name)
@@ -84,42 +92,55 @@ export class CuratedViews {
         former
       )
       this.#all.set(name, view)
-      this.#matched.set(name, new Set())
+      this.#decided.set(name, new Set())
       for (const kind of KINDS) view.sync(kind)
       view.limitCaching()
     }
     this.#report()
+    this.#warnOfPatterns()
+    await this.#served.save(definitions)
   }
 
-  #sync (kind: Kind): void {
-    for (const view of this.#all.values()) view.sync(kind)
+  #each (apply: (view: CuratedView) => void): void {
+    for (const view of this.#all.values()) apply(view)
     this.#report()
   }
 
+  /** Tells of clashes: the log with the names, which not every caller of /health may know. */
   #report (): void {
-    for (const [name, view] of this.#all) {
+    for (const [name, { clashes: { length } }] of this.#all) {
+      const what = length === 1 ? 'a short name' : `${length} short names`
       this.#mcp.health.report(
         `view ${name}`,
-        view.clashes.length === 0 ? undefined : view.clashes.map(describeClash).join('; ')
+        length === 0 ? undefined : `${what} would be that of several things, which keep their long names`
       )
     }
-    this.#warn()
-  }
-
-  /** Logs names that clash, and patterns that match nothing of what is known completely. */
-  #warn (): void {
-    const sentences = [...this.#all].flatMap(([name, view]) => [
-      ...view.clashes.map(clash => `view ${name}: ${describeClash(clash)}`),
-      ...this.#unmatched(name, view.definition)
-    ])
+    const sentences = Object.entries(this.clashes()).flatMap(([name, all]) =>
+      all.map(each => `view ${name}: ${each}; exclude one of them, or use long names`)
+    )
     for (const sentence of sentences) if (!this.#logged.has(sentence)) this.#log.warn({}, sentence)
     this.#logged = new Set(sentences)
   }
 
+  /** Logs patterns that match nothing of what is known completely. */
+  #warnOfPatterns (): void {
+    for (const [name, { definition }] of this.#all) {
+      for (const sentence of this.#unmatched(name, definition)) this.#log.warn({}, sentence)
+    }
+  }
+
+  #clashesOf (view: string, definition: ViewDefinition): Clash[] {
+    const { tools, prompts } = this.#mcp
+    return [
+      chooseNames([...tools.source.values()].filter(item => includes(definition, 'tools', item)), true, view),
+      chooseNames([...prompts.source.values()].filter(item => includes(definition, 'prompts', item)), true, view)
+    ].flatMap(({ clashes }) => clashes)
+  }
+
   #unmatched (name: string, definition: ViewDefinition): string[] {
     const { upstreams } = this.#mcp
-    const matched = this.#matched.get(name) ?? new Set()
-    const patterns = patternsOf(definition).filter(({ field, pattern }) => !matched.has(`${field} ${pattern}`))
+    const decided = this.#decided.get(name) ?? new Set()
+    const patterns = patternsOf(definition).filter(({ field, pattern }) => !decided.has(`${field} ${pattern}`))
     if (patterns.length === 0) return []
     const status = upstreams.status()
     const unread = status
@@ -133,10 +154,8 @@ export class CuratedViews {
       ) { return [] }
       const known =
         field === 'servers' ? status.map(({ alias }) => alias) : this.#namesOf(field === 'exclude' ? KINDS : [field])
-      if (known.some(one => fitsGlob(pattern, one))) {
-        matched.add(`${field} ${pattern}`)
-        return []
-      }
+      decided.add(`${field} ${pattern}`)
+      if (known.some(one => fitsGlob(pattern, one))) return []
       return [`option views.${name}.${field} has "${pattern}", which matches nothing${didYouMean(pattern, known)}`]
     })
   }

@@ -1,8 +1,9 @@
+import type { Relay } from '../../../protocol/definitions/common-members.js'
 import type { Prompt } from '../../../protocol/definitions/prompt.js'
 import type { ListedResource, Resource } from '../../../protocol/definitions/resource.js'
 import { withResults } from '../../../protocol/definitions/result-options.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
-import { excludesUri, type ViewDefinition } from './selection.js'
+import { excludesUri, mayExcludeFrom, type ViewDefinition } from './selection.js'
 
 /** Names that clash: what would be called so, by their canonical names. */
 export interface Clash { readonly view: string, readonly name: string, readonly canonical: readonly string[] }
@@ -49,26 +50,48 @@ export function projected<T extends Tool | Prompt> (item: T, name: string, { sco
 /** A resource as it is in a view; the resource itself where nothing is different. */
 export function projectedResource (resource: Resource, definition: ViewDefinition): Resource {
   const { scopes, exclude = [] } = definition
-  const { template, list, upstream } = resource
-  if (scopes === undefined && (template === undefined || exclude.length === 0)) return resource
+  const { uri, template, list, upstream, complete, relayCompletion } = resource
+  if (template === undefined || exclude.length === 0) {
+    return scopes === undefined ? resource : derive(resource, { viewScopes: scopes })
+  }
   const isOut = (uri: string): boolean => excludesUri(definition, upstream, uri)
+  // Suggestions would name what is taken away.
+  const isSilent = mayExcludeFrom(definition, upstream, uri.split('{', 1)[0] ?? '')
   return derive(resource, {
     viewScopes: scopes,
-    template: template && { ...template, match: uri => isOut(uri) ? undefined : template.match(uri) },
-    list: list && filteredList(list, ({ uri }) => !isOut(uri))
+    template: {
+      ...template,
+      match: uri => {
+        const variables = template.match(uri)
+        return variables === undefined || isOut(uri) ? undefined : variables
+      }
+    },
+    list: list && filteredList(list, ({ uri }) => !isOut(uri)),
+    complete: isSilent ? {} : complete,
+    relayCompletion: isSilent && relayCompletion !== undefined ? completeNothing : relayCompletion
   })
 }
 
+const completeNothing: Relay = async () => ({ completion: { values: [] } })
+
 /** The own name of an item of an upstream, where every client takes it. */
-function shortName ({ name, ownName }: Tool | Prompt): string {
+export function shortName ({ name, ownName }: Tool | Prompt): string {
   return ownName !== undefined && /^[A-Za-z0-9_-]{1,64}$/.test(ownName) ? ownName : name
 }
 
-/** The items of one name; those that have their long name already do not clash with each other. */
+/**
+ * The items of one name, which may also be the long name of one of them: that is always understood. Those that have
+ * their long name already do not clash with each other.
+ */
 function findClashes<T extends Tool | Prompt> (names: ReadonlyMap<T, string>): Map<string, T[]> {
   const groups = new Map<string, T[]>()
-  for (const [item, name] of names) groups.set(name, [...groups.get(name) ?? [], item])
-  return new Map([...groups].filter(([name, group]) => group.length > 1 && group.some(item => item.name !== name)))
+  const add = (name: string, item: T): unknown => groups.get(name)?.push(item) ?? groups.set(name, [item])
+  for (const [item, name] of names) {
+    add(name, item)
+    if (name !== item.name) add(item.name, item)
+  }
+  const isShort = (name: string) => (item: T): boolean => names.get(item) === name && item.name !== name
+  return new Map([...groups].filter(([name, group]) => group.length > 1 && group.some(isShort(name))))
 }
 
 /** Copies an item with its getters, some of which are costly, and changes members of it. */

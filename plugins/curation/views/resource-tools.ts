@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { tool, type Tool } from '../../../protocol/definitions/tool.js'
 import { text, type ContentBlock, type ResourceContents } from '../../../protocol/wire/content.js'
-import { errors } from '../../../protocol/wire/errors.js'
+import { errors, type McpError } from '../../../protocol/wire/errors.js'
+import type { Call } from '../../../protocol/dispatch/call.js'
+import type { Target } from '../../../protocol/dispatch/target.js'
 import type { Mcp } from '../../core/mcp.js'
 
 const PURPOSE = 'list_resources'
@@ -33,18 +35,42 @@ export function resourceTools (mcp: Mcp): Tool[] {
         }
       }
     }) as Tool,
-    tool({
-      name: 'read_resource',
-      title: 'Read a resource',
-      description: 'Reads a resource by its URI, as list_resources lists it or made from a template.',
-      input: Type.Object(
-        { uri: Type.String({ description: 'The URI of the resource' }) },
-        { additionalProperties: false }
-      ),
-      annotations: { readOnlyHint: true },
-      run: async ({ uri }, call) => toBlocks(await resources.readFor(uri, call))
-    }) as Tool
+    { ...readResource, targetOf: (input, call) => readingOf(mcp, input, call) }
   ]
+}
+
+const readResource = tool({
+  name: 'read_resource',
+  title: 'Read a resource',
+  description: 'Reads a resource by its URI, as list_resources lists it or made from a template.',
+  input: Type.Object(
+    { uri: Type.String({ description: 'The URI of the resource' }) },
+    { additionalProperties: false }
+  ),
+  annotations: { readOnlyHint: true },
+  run: () => []
+}) as Tool
+
+/** A read of the resource, with its scopes and its name in the audit log; undefined where the arguments are wrong. */
+function readingOf ({ resources }: Mcp, input: Record<string, unknown>, call: Call): Target<Tool> | undefined {
+  const { uri } = input
+  if (typeof uri !== 'string' || readResource.checkInput(input) !== undefined) return undefined
+  const unknown = (): McpError => resources.unknownFor(uri, call)
+  const target = resources.targetFor(uri, call)
+  const found = target?.item
+  return {
+    scopes: [],
+    ...target,
+    unknown,
+    item: {
+      ...readResource,
+      relay: async ({ name: _name, arguments: _arguments, ...params }, call) => {
+        if (found === undefined) throw unknown()
+        const { contents, ...question } = await resources.readFor(found, { ...params, uri }, call)
+        return Array.isArray(contents) ? { content: toBlocks(contents as ResourceContents[]) } : question
+      }
+    }
+  }
 }
 
 function toBlocks (contents: ResourceContents[]): ContentBlock[] {

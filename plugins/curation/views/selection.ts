@@ -1,4 +1,5 @@
 import { fitsGlob, mayFitFrom } from '../../../lib/glob.js'
+import { tryDecode } from '../../../lib/network.js'
 import type { ResultOptions } from '../../../protocol/definitions/result-options.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Kind } from '../../core/scopes.js'
@@ -60,10 +61,25 @@ export function canonicalNames (kind: Kind, { name, uri, accessName, scopeNames 
   return scopeNames ?? [own]
 }
 
-/** True for a URI behind a template that is not in the view, though the template is. */
+/** True for a URI behind a template that is not in the view, though the template is; however it is spelled. */
 export function excludesUri ({ exclude = [] }: ViewDefinition, upstream: string | undefined, uri: string): boolean {
-  const qualified = upstream === undefined || uri.startsWith(`${upstream}+`) ? uri : `${upstream}+${uri}`
-  return fitAny(exclude, [qualified])
+  return exclude.length > 0 && fitAny(exclude, spellingsOf(uri).map(spelling => qualified(upstream, spelling)))
+}
+
+/** True for a resource that is not listed, by a URI that is in the view however it is spelled. */
+export function includesUri (definition: ViewDefinition, item: Selected, uri: string): boolean {
+  return spellingsOf(uri).every(spelling =>
+    includes(definition, 'resources', { ...item, scopeNames: [qualified(item.upstream, spelling)] })
+  )
+}
+
+/** True when URIs that begin so may be taken away. */
+export function mayExcludeFrom (
+  { exclude = [] }: ViewDefinition,
+  upstream: string | undefined,
+  start: string
+): boolean {
+  return exclude.some(pattern => mayFitFrom(pattern, qualified(upstream, start)))
 }
 
 /** The patterns of a view that are compared with names, by the field that has them. */
@@ -73,6 +89,41 @@ export function patternsOf (
   return (['servers', 'tools', 'resources', 'prompts', 'exclude'] as const).flatMap(field =>
     (definition[field] ?? []).map(pattern => ({ field, pattern }))
   )
+}
+
+/** The URI as operators write it: behind the alias of the upstream, if it is of one. */
+const qualified = (upstream: string | undefined, uri: string): string =>
+  upstream === undefined || uri.startsWith(`${upstream}+`) ? uri : `${upstream}+${uri}`
+
+/**
+ * A URI, and what a server may take it for: decoded, decoded twice, without its dot segments, doubled slashes, query
+ * and fragment.
+ */
+function spellingsOf (uri: string): string[] {
+  const once = decode(uri)
+  const texts = [uri, once, decode(once)]
+  const shorter = texts.map(text => text.replace(/[?#].*$/s, ''))
+  return [...new Set([...texts, ...shorter].flatMap(text => [text, withoutDots(text)]))]
+}
+
+/** Decodes what can be decoded. */
+const decode = (uri: string): string => uri.replace(/(?:%[0-9a-f]{2})+/gi, encoded => tryDecode(encoded) ?? encoded)
+
+/** The URI without the segments `.` and `..` and without empty ones in its path. */
+function withoutDots (uri: string): string {
+  const [start, path] = splitPath(uri)
+  const segments: string[] = []
+  for (const segment of path.split(/[/\\]+/)) {
+    if (segment === '..') segments.pop()
+    else if (segment !== '.') segments.push(segment)
+  }
+  return start + segments.join('/')
+}
+
+/** The scheme with its slashes, and the rest. */
+function splitPath (uri: string): [start: string, path: string] {
+  const { length } = /^[^/]*:\/*/.exec(uri)?.[0] ?? ''
+  return [uri.slice(0, length), uri.slice(length)]
 }
 
 /** Adds up `servers` and the list of the kind; an empty list is none of it, and a view that names nothing has all. */

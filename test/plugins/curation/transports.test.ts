@@ -8,14 +8,20 @@ import type { Json } from '../../support/specification/message.js'
 import { overStdio, roads, type Ask } from './roads.js'
 
 async function things ({ mcp }: FastifyInstance): Promise<void> {
-  mcp.tools.add(tool({ name: 'calculate', description: 'Calculates', annotations: { readOnlyHint: true }, run: () => '4' }))
+  mcp.tools.add(
+    tool({ name: 'calculate', description: 'Calculates', annotations: { readOnlyHint: true }, run: () => '4' })
+  )
   mcp.tools.add(tool({ name: 'look', description: 'Looks', annotations: { readOnlyHint: true }, run: () => 'seen' }))
   mcp.tools.add(tool({ name: 'write', description: 'Writes', run: () => 'written' }))
   mcp.prompts.add(prompt({ name: 'greet', get: () => 'Hello' }))
   mcp.resources.add(resource({ uri: 'own://text', name: 'text', read: () => 'text' }))
 }
 
-const base = { tools: false as const, plugins: [things], views: { maths: { tools: ['calc*'] }, other: { readOnly: true } } }
+const base = {
+  tools: false as const,
+  plugins: [things],
+  views: { maths: { tools: ['calc*'] }, other: { readOnly: true } }
+}
 
 async function namesOf (ask: Ask): Promise<unknown> {
   const answer = await ask('tools/list')
@@ -30,8 +36,14 @@ const essence = ({ result, error }: Json): string => {
 
 /** Requests that only what a view has in it answers, and those that it must refuse. */
 const SCRIPT: Array<[method: string, params?: Json]> = [
-  ['tools/list'], ['prompts/list'], ['resources/list'], ['tools/call', { name: 'calculate' }], ['tools/call', { name: 'look' }], ['tools/call', { name: 'nothing' }],
-  ['prompts/get', { name: 'greet' }], ['completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'a', value: '' } }]
+  ['tools/list'],
+  ['prompts/list'],
+  ['resources/list'],
+  ['tools/call', { name: 'calculate' }],
+  ['tools/call', { name: 'look' }],
+  ['tools/call', { name: 'nothing' }],
+  ['prompts/get', { name: 'greet' }],
+  ['completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'a', value: '' } }]
 ]
 
 t.test('a view is the same over stdio, HTTP, HTTP+SSE, WebSocket and POST /message', async t => {
@@ -45,7 +57,16 @@ t.test('a view is the same over stdio, HTTP, HTTP+SSE, WebSocket and POST /messa
     transcripts.set(name, transcript)
   }
   const [first] = transcripts.values()
-  t.match(first, [/"name":"calculate"/, /"prompts":\[\]/, /"resources":\[\]/, /"text":"4"/, /Unknown tool: look"/, /Unknown tool: nothing"/, /Unknown prompt: greet"/, /Unknown prompt: greet"/])
+  t.match(first, [
+    /"name":"calculate"/,
+    /"prompts":\[\]/,
+    /"resources":\[\]/,
+    /"text":"4"/,
+    /Unknown tool: look"/,
+    /Unknown tool: nothing"/,
+    /Unknown prompt: greet"/,
+    /Unknown prompt: greet"/
+  ])
   for (const [name, transcript] of transcripts) t.strictSame(transcript, first, name)
 })
 
@@ -66,7 +87,8 @@ for (const [name, connect] of Object.entries(roads)) {
 
   t.test(`${name}: query and headers narrow what a client sees, and never add to it`, async t => {
     const { url } = await listening(t, base)
-    const seen = async (way: Parameters<typeof connect>[2]): Promise<unknown> => await namesOf(await connect(t, url, way))
+    const seen = async (way: Parameters<typeof connect>[2]): Promise<unknown> =>
+      await namesOf(await connect(t, url, way))
     t.strictSame(await seen({ query: 'tools=look,write,nothing' }), ['look', 'write'])
     t.strictSame(await seen({ query: 'tools=*o*' }), ['look'])
     t.strictSame(await seen({ query: 'readonly' }), ['calculate', 'look'])
@@ -74,15 +96,42 @@ for (const [name, connect] of Object.entries(roads)) {
     t.strictSame(await seen({ headers: { 'x-mcp-tools': 'look, write', 'x-mcp-readonly': 'true' } }), ['look'])
     t.strictSame(await seen({ headers: { 'x-mcp-exclude-tools': 'w*' } }), ['calculate', 'look'])
     t.strictSame(await seen({ headers: { 'x-mcp-toolsets': 'github' } }), [])
-    t.strictSame(await seen({ headers: { 'x-mcp-toolsets': 'github', 'x-mcp-tools': 'write' } }), ['write'], 'the two headers add up')
-    t.strictSame(await seen({ query: 'tools=look', headers: { 'x-mcp-tools': 'write' } }), [], 'query and headers do not')
-    t.strictSame(await seen({ view: 'maths', query: 'tools=look,write,calculate' }), ['calculate'], 'never more than the view has')
+    t.strictSame(
+      await seen({ headers: { 'x-mcp-toolsets': 'github', 'x-mcp-tools': 'write' } }),
+      ['write'],
+      'the two headers add up'
+    )
+    t.strictSame(await seen({ headers: { 'x-mcp-toolsets': 'all', 'x-mcp-tools': 'write' } }), [
+      'calculate',
+      'look',
+      'write'
+    ])
+    t.strictSame(
+      await seen({ query: 'tools=look', headers: { 'x-mcp-tools': 'write' } }),
+      [],
+      'query and headers do not'
+    )
+    t.strictSame(
+      await seen({ view: 'maths', query: 'tools=look,write,calculate' }),
+      ['calculate'],
+      'never more than the view has'
+    )
     const narrowed = await connect(t, url, { query: 'tools=look' })
     t.match(await narrowed('tools/call', { name: 'look' }), { result: { content: [{ text: 'seen' }] } })
-    for (const hidden of ['write', 'nothing']) t.match(await narrowed('tools/call', { name: hidden }), { error: { code: -32602, message: `Invalid params: Unknown tool: ${hidden}` } })
-    t.match(await narrowed('tools/call', { name: 'writ' }), { error: { message: /Unknown tool: writ$/ } }, 'what is hidden is not suggested')
+    for (const hidden of ['write', 'nothing']) {
+      t.match(await narrowed('tools/call', { name: hidden }), {
+        error: { code: -32602, message: `Invalid params: Unknown tool: ${hidden}` }
+      })
+    }
+    t.match(
+      await narrowed('tools/call', { name: 'writ' }),
+      { error: { message: /Unknown tool: writ$/ } },
+      'what is hidden is not suggested'
+    )
     const toolset = await connect(t, url, { headers: { 'x-mcp-toolsets': 'github' } })
-    t.match(await toolset('prompts/get', { name: 'greet' }), { error: { code: -32602, message: /Unknown prompt: greet$/ } })
+    t.match(await toolset('prompts/get', { name: 'greet' }), {
+      error: { code: -32602, message: /Unknown prompt: greet$/ }
+    })
     t.match(await toolset('resources/read', { uri: 'own://text' }), { error: {} })
     t.strictSame(await seen({}), ['calculate', 'look', 'write'], 'others see everything')
   })
@@ -93,12 +142,20 @@ t.test('a bound key is refused at the URL of another view, and at one that is no
   const answers = []
   for (const view of ['other', 'nowhere']) {
     for (const path of ['/mcp', '/message']) {
-      const { statusCode, body } = await app.inject({ method: 'POST', url: `${path}/${view}`, headers: { ...bearer(ADA), accept: 'application/json, text/event-stream' }, payload: ping })
+      const { statusCode, body } = await app.inject({
+        method: 'POST',
+        url: `${path}/${view}`,
+        headers: { ...bearer(ADA), accept: 'application/json, text/event-stream' },
+        payload: ping
+      })
       t.equal(statusCode, 403)
       t.match(body, /this credential is for the view \\"maths\\" alone; use \/mcp, or the URL of that view/)
       answers.push(body)
     }
-    t.equal((await app.inject({ url: `/sse/${view}`, headers: { ...bearer(ADA), accept: 'text/event-stream' } })).statusCode, 403)
+    t.equal(
+      (await app.inject({ url: `/sse/${view}`, headers: { ...bearer(ADA), accept: 'text/event-stream' } })).statusCode,
+      403
+    )
   }
   t.equal(answers[0], answers[2])
 })
@@ -107,19 +164,33 @@ t.test('a key that is bound to another view ends its connections, and the change
   const { app, url } = await listening(t, { ...base, apiKeys: keys })
   const connect = roads['WebSocket']
   const bound = await connect?.(t, url, { headers: bearer(ADA) })
-  t.strictSame(bound && await namesOf(bound), ['calculate'])
-  t.match(app.mcp.identities.replaceKeys([listed('ada', ADA, ['mcp'], { view: 'other' }), listed('bob', BOB)]), { added: [], removed: [], changed: ['ada'] })
+  t.strictSame(bound && (await namesOf(bound)), ['calculate'])
+  t.match(app.mcp.identities.replaceKeys([listed('ada', ADA, ['mcp'], { view: 'other' }), listed('bob', BOB)]), {
+    added: [],
+    removed: [],
+    changed: ['ada']
+  })
   const again = await connect?.(t, url, { headers: bearer(ADA) })
-  t.strictSame(again && await namesOf(again), ['calculate', 'look'])
+  t.strictSame(again && (await namesOf(again)), ['calculate', 'look'])
 })
 
 t.test('a token is bound to a view by its scope or by a claim', async t => {
   const issuer = await startIssuer(t)
   const byScope = await gateway(t, { ...base, oauth: { issuer: issuer.url, resource: RESOURCE, viewClaim: 'scope' } })
-  const byClaim = await gateway(t, { ...base, oauth: { issuer: issuer.url, resource: RESOURCE, viewClaim: 'patchbay_view' } })
+  const byClaim = await gateway(t, {
+    ...base,
+    oauth: { issuer: issuer.url, resource: RESOURCE, viewClaim: 'patchbay_view' }
+  })
   const ask = async (app: FastifyInstance, token: string): Promise<unknown> => {
-    const { statusCode, body } = await app.inject({ method: 'POST', url: '/message', headers: bearer(token), payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' } })
-    return statusCode === 200 ? (JSON.parse(body) as { result: { tools: Json[] } }).result.tools.map(({ name }) => name) : statusCode
+    const { statusCode, body } = await app.inject({
+      method: 'POST',
+      url: '/message',
+      headers: bearer(token),
+      payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    })
+    return statusCode === 200
+      ? (JSON.parse(body) as { result: { tools: Json[] } }).result.tools.map(({ name }) => name)
+      : statusCode
   }
   t.strictSame(await ask(byScope, await issuer.sign({ scope: 'mcp view:maths' })), ['calculate'])
   t.strictSame(await ask(byScope, await issuer.sign({ scope: 'mcp' })), ['calculate', 'look', 'write'])
@@ -136,12 +207,15 @@ t.test('over stdio and in the same process, a bound identity has its view', asyn
   t.strictSame(await namesOf(await overStdio(t, app, { identity })), ['calculate'])
   const client = await createClient(app, { identity })
   t.match(await client.request('tools/list'), { tools: [{ name: 'calculate' }] })
-  await t.rejects(createClient(app, { identity, view: 'other' }), { message: /an identity that is for the view "maths" alone/ })
+  await t.rejects(createClient(app, { identity, view: 'other' }), {
+    message: /an identity that is for the view "maths" alone/
+  })
 })
 
 t.test('lists of narrowed names that are too long are refused', async t => {
   const app = await gateway(t, base)
-  const status = async (headers: Record<string, string>): Promise<number> => (await app.inject({ method: 'POST', url: '/message', headers, payload: ping })).statusCode
+  const status = async (headers: Record<string, string>): Promise<number> =>
+    (await app.inject({ method: 'POST', url: '/message', headers, payload: ping })).statusCode
   t.equal(await status({ 'x-mcp-tools': Array.from({ length: 600 }, (_, index) => `t${index}`).join() }), 400)
   t.equal(await status({ 'x-mcp-tools': Array.from({ length: 40 }, (_, index) => `t${index}*`).join() }), 400)
   t.equal(await status({ 'x-mcp-tools': Array.from({ length: 100 }, (_, index) => `t${index}`).join() }), 200)

@@ -1,8 +1,5 @@
-import { Writable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
-import { pino } from 'pino'
-import t, { type Test } from 'tap'
-import { createClient, prompt, resource, tool as localTool, type Client, type Options } from '../../../app.js'
+import t from 'tap'
+import { createClient, resource, tool as localTool, type Client, type Options } from '../../../app.js'
 import { gateway } from '../../support/gateway.js'
 import type { Json } from '../../support/specification/message.js'
 import { newestLegacy } from '../../support/specification/revisions.js'
@@ -10,62 +7,10 @@ import { until } from '../../support/wait.js'
 import { Watcher } from '../../support/watcher.js'
 import { openFixture } from '../../upstreams/fixture/open.js'
 import { FakeUpstream } from '../../upstreams/lists/fake-upstream.js'
-import { listed, served, tool, type Served } from '../../upstreams/lists/served.js'
+import { listed, served, tool } from '../../upstreams/lists/served.js'
+import { all, announced, curated, github, logged, names, own, readOnly, refusal } from './curated.js'
 
 const LIST_CHANGED = 'notifications/tools/list_changed'
-
-const readOnly = { annotations: { readOnlyHint: true } }
-
-function github (): FakeUpstream {
-  return new FakeUpstream('github', {
-    tools: [tool('search', readOnly), tool('create_issue', { annotations: { readOnlyHint: false } }), tool('delete_repo')],
-    prompts: [{ name: 'review' }],
-    resources: [{ uri: 'repo://one', name: 'one' }],
-    templates: [{ uriTemplate: 'repo://file/{path}', name: 'file' }],
-    instructions: 'Words of github.',
-    answers: { 'prompts/get': ({ name }) => ({ messages: [{ role: 'user', content: { type: 'text', text: String(name) } }] }) }
-  })
-}
-
-function docs (): FakeUpstream {
-  return new FakeUpstream('docs', {
-    tools: [tool('search', readOnly), tool('lookup')],
-    prompts: [{ name: 'explain' }],
-    resources: [{ uri: 'page://a', name: 'a' }, { uri: 'page://secret', name: 'secret' }],
-    instructions: 'Words of docs.'
-  })
-}
-
-async function own ({ mcp }: FastifyInstance): Promise<void> {
-  mcp.tools.add(localTool({ name: 'calculate', description: 'Calculates', annotations: { readOnlyHint: true }, run: () => '4' }))
-  mcp.tools.add(localTool({ name: 'write', description: 'Writes', run: () => 'written' }))
-  mcp.prompts.add(prompt({ name: 'greet', arguments: { who: { complete: () => ['Ada'] } }, get: () => 'Hello' }))
-  mcp.resources.add(resource({ uri: 'own://text', name: 'text', read: () => 'text' }))
-}
-
-/** A gateway with two upstreams and things of its own, and these views. */
-async function curated (t: Test, views: Options['views'], options: Partial<Options> = {}): Promise<Served & { upstreams: FakeUpstream[] }> {
-  const app = await gateway(t, { tools: false, plugins: [own], views, ...options })
-  const upstreams = [github(), docs()]
-  const place = await served(t, upstreams, {}, app)
-  await place.connect(...upstreams)
-  await announced()
-  return { ...place, upstreams }
-}
-
-/** Settles when what changed so far was announced. */
-const announced = async (): Promise<void> => await new Promise(resolve => setImmediate(resolve))
-
-const names = async (client: Client): Promise<unknown[]> => await listed(client, 'tools/list', 'tools', 'name')
-
-async function all (client: Client): Promise<Record<string, unknown[]>> {
-  return {
-    tools: await names(client),
-    prompts: await listed(client, 'prompts/list', 'prompts', 'name'),
-    resources: await listed(client, 'resources/list', 'resources', 'uri'),
-    templates: await listed(client, 'resources/templates/list', 'resourceTemplates', 'uriTemplate')
-  }
-}
 
 t.test('a view that names nothing has everything', async t => {
   const { client } = await curated(t, { whole: {} })
@@ -83,20 +28,38 @@ t.test('servers and tools add up, exclude and readOnly take away', async t => {
     none: { servers: ['github'], tools: [], resources: ['docs+page://*', 'own://text'] }
   })
   const seen = async (view: string): Promise<Record<string, unknown[]>> => await all(await client({ view }))
-  t.strictSame(await seen('docs-only'), { tools: ['docs__lookup', 'docs__search'], prompts: ['docs__explain'], resources: ['page://a', 'page://secret'], templates: [] })
-  t.strictSame(await seen('more'), { tools: ['calculate', 'docs__lookup', 'github__create_issue', 'github__delete_repo', 'github__search'], prompts: ['github__review'], resources: ['repo://one'], templates: ['repo://file/{path}'] })
-  t.strictSame(await seen('careful'), { tools: ['github__create_issue', 'github__search'], prompts: ['github__review'], resources: [], templates: [] })
-  t.strictSame((await seen('reading')).tools, ['calculate', 'docs__search', 'github__search'], 'only what says so of itself')
+  t.strictSame(await seen('docs-only'), {
+    tools: ['docs__lookup', 'docs__search'],
+    prompts: ['docs__explain'],
+    resources: ['page://a', 'page://secret'],
+    templates: []
+  })
+  t.strictSame(await seen('more'), {
+    tools: ['calculate', 'docs__lookup', 'github__create_issue', 'github__delete_repo', 'github__search'],
+    prompts: ['github__review'],
+    resources: ['repo://one'],
+    templates: ['repo://file/{path}']
+  })
+  t.strictSame(await seen('careful'), {
+    tools: ['github__create_issue', 'github__search'],
+    prompts: ['github__review'],
+    resources: [],
+    templates: []
+  })
+  t.strictSame(
+    (await seen('reading')).tools,
+    ['calculate', 'docs__search', 'github__search'],
+    'only what says so of itself'
+  )
   t.strictSame(await seen('tool'), { tools: ['write'], prompts: [], resources: [], templates: [] })
   t.match(await seen('silent'), { tools: { length: 7 }, prompts: { length: 0 }, resources: { length: 4 } })
-  t.strictSame(await seen('none'), { tools: [], prompts: ['github__review'], resources: ['own://text', 'page://a', 'page://secret', 'repo://one'], templates: ['repo://file/{path}'] })
+  t.strictSame(await seen('none'), {
+    tools: [],
+    prompts: ['github__review'],
+    resources: ['own://text', 'page://a', 'page://secret', 'repo://one'],
+    templates: ['repo://file/{path}']
+  })
 })
-
-/** The answer of a request that fails, with the name that it asked for taken out. */
-async function refusal (client: Client, method: string, params: Json, name: string): Promise<unknown> {
-  return await client.request(method, params).then(() => 'no error', (error: { code: number, message: string, data: unknown }) =>
-    JSON.parse(JSON.stringify({ code: error.code, message: error.message, data: error.data }).replaceAll(name, 'NAME')))
-}
 
 t.test('what is outside a view is unknown in calls, reads, completions and subscriptions, byte for byte', async t => {
   const { client } = await curated(t, { small: { servers: ['docs'], exclude: ['docs+page://secret'] } })
@@ -110,20 +73,41 @@ t.test('what is outside a view is unknown in calls, reads, completions and subsc
     ['resources/read', 'own://text', 'own://xyzz', uri => ({ uri })],
     ['resources/read', 'repo://file/x', 'repo://xyzz/x', uri => ({ uri })],
     ['resources/subscribe', 'repo://one', 'repo://xyz', uri => ({ uri })],
-    ['completion/complete', 'greet', 'xyzzy', name => ({ ref: { type: 'ref/prompt', name }, argument: { name: 'who', value: '' } })],
-    ['completion/complete', 'repo://file/{path}', 'repo://xyzz/{path}', uri => ({ ref: { type: 'ref/resource', uri }, argument: { name: 'path', value: '' } })]
+    [
+      'completion/complete',
+      'greet',
+      'xyzzy',
+      name => ({ ref: { type: 'ref/prompt', name }, argument: { name: 'who', value: '' } })
+    ],
+    [
+      'completion/complete',
+      'repo://file/{path}',
+      'repo://xyzz/{path}',
+      uri => ({ ref: { type: 'ref/resource', uri }, argument: { name: 'path', value: '' } })
+    ]
   ]
   for (const [method, hidden, missing, params] of requests) {
     const answer = await refusal(inside, method, params(hidden), hidden)
     t.not(answer, 'no error', `${method} ${hidden}`)
     t.strictSame(answer, await refusal(inside, method, params(missing), missing), `${method} ${hidden}`)
   }
-  await t.rejects(inside.call('docs__serach'), { message: /did you mean "docs__search"/ }, 'what is in the view is suggested')
-  await t.rejects(inside.call('docs__create_issue'), { message: /Unknown tool: docs__create_issue$/ }, 'and nothing else')
+  await t.rejects(
+    inside.call('docs__serach'),
+    { message: /did you mean "docs__search"/ },
+    'what is in the view is suggested'
+  )
+  await t.rejects(
+    inside.call('docs__create_issue'),
+    { message: /Unknown tool: docs__create_issue$/ },
+    'and nothing else'
+  )
 })
 
 t.test('what is in a view is called, read and completed as without it', async t => {
-  const { client, upstreams: [hub] } = await curated(t, { short: { names: 'short', exclude: ['docs__search'] } })
+  const {
+    client,
+    upstreams: [hub]
+  } = await curated(t, { short: { names: 'short', exclude: ['docs__search'] } })
   const inside = await client({ view: 'short' })
   t.strictSame(await names(inside), ['calculate', 'create_issue', 'delete_repo', 'lookup', 'search', 'write'])
   t.match(await inside.call('search'), { text: 'search' })
@@ -131,55 +115,50 @@ t.test('what is in a view is called, read and completed as without it', async t 
   t.match(hub?.connection.of('tools/call').at(-1)?.params, { name: 'search' })
   t.match(await inside.call('write'), { text: 'written' })
   t.match(await inside.request('prompts/get', { name: 'review' }), { messages: [{ content: { text: 'review' } }] })
-  t.match(await inside.request('completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'who', value: '' } }), { completion: { values: ['Ada'] } })
+  t.match(
+    await inside.request('completion/complete', {
+      ref: { type: 'ref/prompt', name: 'greet' },
+      argument: { name: 'who', value: '' }
+    }),
+    { completion: { values: ['Ada'] } }
+  )
   t.match(await inside.request('resources/read', { uri: 'repo://file/x' }), { contents: [{ text: 'read' }] })
 })
 
-t.test('short names that clash later keep their long names, which /health and the log tell', async t => {
-  const lines: string[] = []
-  const out = new Writable({ write: (chunk, _encoding, done) => { lines.push((JSON.parse(String(chunk)) as { msg: string }).msg); done() } })
-  const app = await gateway(t, { tools: false, plugins: [own], views: { short: { names: 'short' } } }, { loggerInstance: pino({ level: 'warn' }, out) })
-  const [hub, pages] = [github(), docs()]
-  const { connect, client } = await served(t, [hub, pages], {}, app)
-  await connect(hub)
-  const inside = await client({ view: 'short' })
-  t.strictSame(await names(inside), ['calculate', 'create_issue', 'delete_repo', 'search', 'write'])
-  t.equal(app.mcp.health.now().status, 'healthy')
-  await connect(pages)
-  t.strictSame(await names(inside), ['calculate', 'create_issue', 'delete_repo', 'docs__search', 'github__search', 'lookup', 'write'])
-  t.match(await inside.call('docs__search'), { text: 'search' })
-  await t.rejects(inside.call('search'), { message: /did you mean "docs__search" or "github__search"/ })
-  t.match(app.mcp.health.now().parts, { 'view short': /"github__search" and "docs__search" would both be called "search"/ })
-  t.equal(lines.filter(line => /view short: "github__search" and "docs__search" would both be called "search"/.test(line)).length, 1)
-})
-
-t.test('short names that clash at the start refuse it, and both are named', async t => {
-  const twice = async ({ mcp }: FastifyInstance): Promise<void> => {
-    mcp.tools.relay([], [{ ...localTool({ name: 'one__find', description: '', run: () => '' }), ownName: 'find', upstream: 'one' }])
-    mcp.tools.add(localTool({ name: 'find', description: '', run: () => '' }))
+t.test(
+  'a view cannot have the name of a server, of a URL of the gateway, or a name that is no part of a URL',
+  async t => {
+    const { entry } = await openFixture(t, 'stdio', newestLegacy)
+    await t.rejects(gateway(t, { tools: false, mcpServers: { Fixture: entry }, views: { fixture: {} } }), {
+      message:
+        'option views.fixture and the upstream server "Fixture" would both be served at /mcp/fixture; rename one of them'
+    })
+    await t.rejects(gateway(t, { views: { sse: {} } }), {
+      message: /option views\.sse cannot have this name, because \/mcp\/sse is a URL of the gateway/
+    })
+    await t.rejects(gateway(t, { views: { 'My view': {} } }), {
+      message: /option views\.My view cannot have this name: it is made of up to 32 lower-case letters/
+    })
+    await t.rejects(gateway(t, { views: { a: { tools: 'b' } } } as unknown as Partial<Options>), {
+      message: /option views\.a\.tools must be a list of names or globs/
+    })
+    await t.rejects(gateway(t, { views: { a: { tool: ['b'] } } } as unknown as Partial<Options>), {
+      message: /option views\.a has no "tool"; did you mean "tools"\?/
+    })
   }
-  await t.rejects(gateway(t, { tools: false, plugins: [twice], views: { both: { names: 'short' } } }), { message: /option views\.both has names "short", and .*"one__find" and "find" would both be called "find"/ })
-  await t.resolves(gateway(t, { tools: false, plugins: [twice], views: { both: { names: 'short', exclude: ['one__*'] } } }))
-})
-
-t.test('a view cannot have the name of a server, of a URL of the gateway, or a name that is no part of a URL', async t => {
-  const { entry } = await openFixture(t, 'stdio', newestLegacy)
-  await t.rejects(gateway(t, { tools: false, mcpServers: { Fixture: entry }, views: { fixture: {} } }), { message: 'option views.fixture and the upstream server "Fixture" would both be served at /mcp/fixture; rename one of them' })
-  await t.rejects(gateway(t, { views: { sse: {} } }), { message: /option views\.sse cannot have this name, because \/mcp\/sse is a URL of the gateway/ })
-  await t.rejects(gateway(t, { views: { 'My view': {} } }), { message: /option views\.My view cannot have this name: it is made of up to 32 lower-case letters/ })
-  await t.rejects(gateway(t, { views: { a: { tools: 'b' } } } as unknown as Partial<Options>), { message: /option views\.a\.tools must be a list of names or globs/ })
-  await t.rejects(gateway(t, { views: { a: { tool: ['b'] } } } as unknown as Partial<Options>), { message: /option views\.a has no "tool"; did you mean "tools"\?/ })
-})
+)
 
 t.test('a pattern that matches nothing is logged with the nearest name, when the lists are known', async t => {
-  const lines: string[] = []
-  const out = new Writable({ write: (chunk, _encoding, done) => { lines.push((JSON.parse(String(chunk)) as { msg: string }).msg); done() } })
+  const { lines, server } = logged('warn')
   const { entry } = await openFixture(t, 'stdio', newestLegacy)
-  const views = { a: { servers: ['fixtrue'], tools: ['fixture__ehco', 'fixture__*', 'calcualte'], exclude: ['nothing*'] } }
-  const app = await gateway(t, { tools: false, plugins: [own], mcpServers: { fixture: entry }, views }, { loggerInstance: pino({ level: 'warn' }, out) })
-  t.notMatch(lines.join('\n'), /ehco/, 'not before they are known')
-  await until(() => lines.some(line => line.includes('ehco')), 'the warning')
-  const about = lines.filter(line => line.startsWith('option views'))
+  const views = {
+    a: { servers: ['fixtrue'], tools: ['fixture__ehco', 'fixture__*', 'calcualte'], exclude: ['nothing*'] }
+  }
+  const app = await gateway(t, { tools: false, plugins: [own], mcpServers: { fixture: entry }, views }, server)
+  const sentences = (): string[] => lines.map(({ msg }) => String(msg))
+  t.notMatch(sentences().join('\n'), /ehco/, 'not before they are known')
+  await until(() => sentences().some(line => line.includes('ehco')), 'the warning')
+  const about = sentences().filter(line => line.startsWith('option views'))
   t.strictSame(about.sort(), [
     'option views.a.exclude has "nothing*", which matches nothing',
     'option views.a.servers has "fixtrue", which matches nothing; did you mean "fixture"?',
@@ -190,7 +169,11 @@ t.test('a pattern that matches nothing is logged with the nearest name, when the
 })
 
 t.test('clients of a view get its instructions, or those of the servers that it has things of', async t => {
-  const { client } = await curated(t, { own: { instructions: 'For releases.' }, docs2: { servers: ['docs'] }, local: { tools: ['write'] } }, { instructions: 'Of the gateway.' })
+  const { client } = await curated(
+    t,
+    { own: { instructions: 'For releases.' }, docs2: { servers: ['docs'] }, local: { tools: ['write'] } },
+    { instructions: 'Of the gateway.' }
+  )
   const told = async (view: string): Promise<unknown> => (await client({ view })).server['instructions']
   t.equal(await told('own'), 'For releases.')
   t.match(await told('docs2'), /^Of the gateway\.\n\n## docs\n\nWords of docs\.$/)
@@ -198,8 +181,11 @@ t.test('clients of a view get its instructions, or those of the servers that it 
 })
 
 t.test('the scopes of a view are needed for everything in it, besides its own', async t => {
-  const { client } = await curated(t, { release: { scopes: ['release'], names: 'short', exclude: ['docs__search'], instructions: 'Secret words.' } })
-  const as = async (...scopes: string[]): Promise<Client> => await client({ view: 'release', identity: { principal: 'ada', scopes: new Set(scopes) } })
+  const { client } = await curated(t, {
+    release: { scopes: ['release'], names: 'short', exclude: ['docs__search'], instructions: 'Secret words.' }
+  })
+  const as = async (...scopes: string[]): Promise<Client> =>
+    await client({ view: 'release', identity: { principal: 'ada', scopes: new Set(scopes) } })
   const [without, only, both] = [await as('mcp'), await as('release'), await as('mcp', 'release')]
   for (const client of [without, only]) {
     t.strictSame(await all(client), { tools: [], prompts: [], resources: [], templates: [] })
@@ -213,14 +199,24 @@ t.test('the scopes of a view are needed for everything in it, besides its own', 
 })
 
 t.test('a change is announced to the clients of views that contain it, and to no others', async t => {
-  const { app, client, upstreams: [hub] } = await curated(t, { hub: { servers: ['github'] }, pages: { servers: ['docs'] }, reading: { readOnly: true } })
-  const [inHub, inPages, inReading] = [await client({ view: 'hub' }), await client({ view: 'pages' }), await client({ view: 'reading' })]
+  const {
+    app,
+    client,
+    upstreams: [hub]
+  } = await curated(t, { hub: { servers: ['github'] }, pages: { servers: ['docs'] }, reading: { readOnly: true } })
+  const [inHub, inPages, inReading] = [
+    await client({ view: 'hub' }),
+    await client({ view: 'pages' }),
+    await client({ view: 'reading' })
+  ]
   const heard = (client: Client): string[] => client.notifications.map(({ method }) => method)
   if (hub !== undefined) hub.script.tools = [tool('search', readOnly), tool('new_one')]
   hub?.connection.emit(LIST_CHANGED)
   await inHub.notified(LIST_CHANGED)
   t.strictSame(await names(inHub), ['github__new_one', 'github__search'])
-  app.mcp.tools.add(localTool({ name: 'later', description: '', annotations: { readOnlyHint: true }, run: () => 'later' }))
+  app.mcp.tools.add(
+    localTool({ name: 'later', description: '', annotations: { readOnlyHint: true }, run: () => 'later' })
+  )
   await inReading.notified(LIST_CHANGED)
   t.ok((await names(inReading)).includes('later'))
   await inPages.request('ping')
@@ -236,14 +232,31 @@ t.test('a resource that is updated is announced in the views that have it', asyn
   await t.rejects(inHub.request('resources/subscribe', { uri: 'own://text' }), { code: -32002 })
   app.mcp.resources.updated('own://text')
   t.match(await inOwn.notified('notifications/resources/updated'), { uri: 'own://text' })
+})
+
+t.test('a change behind a template is announced in the views that list what is behind one', async t => {
+  const notes = resource({ uri: 'note:///{id}', name: 'note', list: () => [], read: () => '' })
+  const views = { all: {}, tools: { tools: ['*'] }, out: { exclude: ['note:*'] } }
+  const app = await gateway(t, { tools: false, plugins: [async ({ mcp }) => mcp.resources.add(notes)], views })
+  const clients = await Promise.all(Object.keys(views).map(async view => await createClient(app, { view })))
+  await announced()
+  for (const client of clients) client.notifications.length = 0
   app.mcp.resources.listChanged()
-  await inOwn.notified('notifications/resources/list_changed')
+  await clients[0]?.notified('notifications/resources/list_changed')
+  for (const client of clients) await client.request('ping')
+  t.strictSame(
+    clients.map(({ notifications: { length } }) => length),
+    [0, 0, 0]
+  )
 })
 
 t.test('views are changed and removed while clients are connected', async t => {
   const { app, client } = await curated(t, { a: { tools: ['write'] }, b: { tools: ['calculate'] } })
   const [inA, inB] = [await client({ view: 'a' }), await client({ view: 'b' })]
-  await app.mcp.curation.configure({ a: { tools: ['write', 'calculate'] }, b: { tools: ['calculate'], description: 'another text' } })
+  await app.mcp.curation.configure({
+    a: { tools: ['write', 'calculate'] },
+    b: { tools: ['calculate'], description: 'another text' }
+  })
   await inA.notified(LIST_CHANGED)
   t.strictSame(await names(inA), ['calculate', 'write'])
   t.match(await inA.call('calculate'), { text: '4' })
@@ -259,8 +272,19 @@ t.test('views are changed and removed while clients are connected', async t => {
 
 t.test('a template of a view does not serve the URIs that the view excludes', async t => {
   const items = ['a', 'b', 'hidden', 'z']
-  const notes = resource({ uri: 'note:///{id}', name: 'note', list: after => items.map(id => ({ uri: `note:///${id}`, name: id })).filter(({ uri }) => after === undefined || uri > after), read: ({ id }) => `note ${id}` })
-  const app = await gateway(t, { tools: false, plugins: [async ({ mcp }) => mcp.resources.add(notes)], views: { some: { exclude: ['note:///h*'] } }, pageSize: 2 })
+  const notes = resource({
+    uri: 'note:///{id}',
+    name: 'note',
+    list: after =>
+      items.map(id => ({ uri: `note:///${id}`, name: id })).filter(({ uri }) => after === undefined || uri > after),
+    read: ({ id }) => `note ${id}`
+  })
+  const app = await gateway(t, {
+    tools: false,
+    plugins: [async ({ mcp }) => mcp.resources.add(notes)],
+    views: { some: { exclude: ['note:///h*'] } },
+    pageSize: 2
+  })
   const client = await createClient(app, { view: 'some' })
   t.strictSame(await listed(client, 'resources/list', 'resources', 'uri'), ['note:///a', 'note:///b', 'note:///z'])
   t.match(await client.read('note:///a'), { text: 'note a' })
@@ -269,11 +293,17 @@ t.test('a template of a view does not serve the URIs that the view excludes', as
 
 t.test('a resource that a result links to is read in the views that have its server', async t => {
   const app = await gateway(t, { tools: false, views: { in: { servers: ['links'] }, out: { tools: ['links__*'] } } })
-  const links = new FakeUpstream('links', { tools: [tool('link')], resources: [], answers: { 'tools/call': () => ({ content: [{ type: 'resource_link', uri: 'linked://x', name: 'x' }] }) } })
+  const links = new FakeUpstream('links', {
+    tools: [tool('link')],
+    resources: [],
+    answers: { 'tools/call': () => ({ content: [{ type: 'resource_link', uri: 'linked://x', name: 'x' }] }) }
+  })
   const { connect, client } = await served(t, [links], {}, app)
   await connect(links)
   const [inside, outside] = [await client({ view: 'in' }), await client({ view: 'out' })]
-  for (const each of [inside, outside]) t.match(await each.request('tools/call', { name: 'links__link' }), { content: [{ uri: 'linked://x' }] })
+  for (const each of [inside, outside]) {
+    t.match(await each.request('tools/call', { name: 'links__link' }), { content: [{ uri: 'linked://x' }] })
+  }
   t.match(await inside.request('resources/read', { uri: 'linked://x' }), { contents: [{ text: 'read' }] })
   await t.rejects(outside.request('resources/read', { uri: 'linked://x' }), { code: -32002 })
 })
@@ -288,44 +318,53 @@ t.test('a cursor of a view is refused in another, and pages stay the same while 
 })
 
 t.test('audit log, metrics, rates, scopes and watchers know a tool by its canonical name', async t => {
-  const lines: Json[] = []
-  const out = new Writable({ write: (chunk, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as Json); done() } })
-  const app = await gateway(t, { tools: false, audit: true, metrics: true, toolRates: { github__create_issue: 1 }, scopes: { 'tools/github__delete_repo': ['danger'] }, views: { short: { names: 'short' } } }, { loggerInstance: pino({ level: 'info' }, out) })
+  const { lines, server } = logged('info')
+  const app = await gateway(
+    t,
+    {
+      tools: false,
+      audit: true,
+      metrics: true,
+      toolRates: { github__create_issue: 1 },
+      scopes: { 'tools/github__delete_repo': ['danger'] },
+      views: { short: { names: 'short' } }
+    },
+    server
+  )
   const hub = github()
   const { connect, client } = await served(t, [hub], {}, app)
   await connect(hub)
   const inside = await client({ view: 'short', identity: { principal: 'ada', scopes: new Set(['mcp']) } })
   const watcher = await Watcher.open(t, app)
   await inside.call('search')
-  t.match(lines.findLast(line => 'audit' in line), { audit: { tool: 'github__search', upstream: 'github', outcome: 'ok' } })
+  t.match(
+    lines.findLast(line => 'audit' in line),
+    { audit: { tool: 'github__search', upstream: 'github', outcome: 'ok' } }
+  )
   t.match((await app.inject('/metrics')).body, /gen_ai_tool_name="github__search"/)
   t.notMatch((await app.inject('/metrics')).body, /gen_ai_tool_name="search"/)
   await until(() => JSON.stringify(watcher.ended).includes('github__search'), 'the watch feed')
   t.notOk((await names(inside)).includes('delete_repo'))
-  const outcomes = [1, 2, 3, 4].map(async () => await inside.call('create_issue').then(() => 'ok', (error: Error) => error.message))
-  t.ok((await Promise.all(outcomes)).some(outcome => /rate|too many/i.test(outcome)), 'the rate of the canonical name')
-})
-
-t.test('resources as tools give what the caller could read as resources, and nothing else', async t => {
-  const { app, client } = await curated(t, { tools: { servers: ['docs'], tools: ['calculate'], resources: ['own://*'], exclude: ['docs+page://secret'], resourcesAsTools: true }, plain: {} }, { scopes: { 'resources/own://text': ['own'] } })
-  t.ok(app.mcp.views.get('tools'))
-  const [every, few] = [await client({ view: 'tools' }), await client({ view: 'tools', identity: { principal: 'ada', scopes: new Set(['mcp']) } })]
-  t.strictSame(await names(every), ['calculate', 'docs__lookup', 'docs__search', 'list_resources', 'read_resource'])
-  t.notOk((await names(await client({ view: 'plain' }))).includes('read_resource'))
-  const uris = async (client: Client): Promise<unknown> => ((await client.call('list_resources', {})).output as { resources: Json[] }).resources.map(({ uri }) => uri)
-  t.strictSame(await uris(every), ['own://text', 'page://a'])
-  t.strictSame(await uris(few), ['page://a'])
-  t.match(await every.call('read_resource', { uri: 'own://text' }), { text: 'text' })
-  t.match(await every.call('read_resource', { uri: 'page://a' }), { text: 'read' })
-  const failure = async (client: Client, uri: string): Promise<string> => await client.call('read_resource', { uri }).then(() => 'read', (error: Error) => error.message.replace(uri, 'URI'))
-  const unknown = await failure(every, 'xyzzy://a')
-  t.not(unknown, 'read')
-  for (const [who, uri] of [[every, 'page://secret'], [every, 'repo://one'], [few, 'own://text']] as const) t.equal(await failure(who, uri), unknown, uri)
+  const outcomes = [1, 2, 3, 4].map(
+    async () =>
+      await inside.call('create_issue').then(
+        () => 'ok',
+        (error: Error) => error.message
+      )
+  )
+  t.ok(
+    (await Promise.all(outcomes)).some(outcome => /rate|too many/i.test(outcome)),
+    'the rate of the canonical name'
+  )
 })
 
 t.test('two views of one server start it once', async t => {
   const { server, entry } = await openFixture(t, 'stdio', newestLegacy)
-  const app = await gateway(t, { tools: false, mcpServers: { fixture: entry }, views: { a: { servers: ['fixture'] }, b: { tools: ['fixture__*'], names: 'short' } } })
+  const app = await gateway(t, {
+    tools: false,
+    mcpServers: { fixture: entry },
+    views: { a: { servers: ['fixture'] }, b: { tools: ['fixture__*'], names: 'short' } }
+  })
   const [inA, inB] = [await createClient(app, { view: 'a' }), await createClient(app, { view: 'b' })]
   t.ok((await names(inA)).includes('fixture__echo'), 'a list waits for the first lists of its servers')
   t.ok((await names(inB)).includes('echo'))
@@ -339,4 +378,36 @@ t.test('a call by a short name waits for the servers of the view that were never
   const app = await gateway(t, { tools: false, mcpServers: { fixture: entry }, views: { short: { names: 'short' } } })
   const client = await createClient(app, { view: 'short' })
   t.match(await client.call('echo', { text: 'early' }), { text: /early/ })
+})
+
+t.test('a change of one tool among many is one change in each view that has it, and in no other', async t => {
+  const views = { long: {}, short: { names: 'short' as const }, other: { servers: ['nowhere'] } }
+  const app = await gateway(t, { tools: false, plugins: [], views })
+  const relayed = (ownName: string, description: string) => {
+    const name = `one__${ownName}`
+    return { ...localTool({ name, description, run: () => '' }), ownName, upstream: 'one', scopeNames: [name] }
+  }
+  const tools = Array.from({ length: 100 }, (_, index) => relayed(`tool_${index}`, ''))
+  app.mcp.tools.relay([], tools)
+  const heard: unknown[] = []
+  for (const view of Object.keys(views)) {
+    app.mcp.views.get(view)?.tools.source.onItems(({ removed, put }) => {
+      heard.push([view, removed.map(({ name }) => name), put.map(({ name }) => name)])
+    })
+  }
+  app.mcp.tools.relay([tools[7] as never], [relayed('tool_7', 'another text')])
+  t.strictSame(heard.splice(0), [
+    ['long', ['one__tool_7'], ['one__tool_7']],
+    ['short', ['tool_7'], ['tool_7']]
+  ])
+  app.mcp.tools.relay([], [relayed('late', '')])
+  t.strictSame(heard.splice(0), [
+    ['long', [], ['one__late']],
+    ['short', [], ['late']]
+  ])
+  app.mcp.tools.add(localTool({ name: 'late', description: '', run: () => '' }))
+  t.strictSame(heard.splice(0), [
+    ['long', [], ['late']],
+    ['short', ['late'], ['one__late', 'late']]
+  ])
 })

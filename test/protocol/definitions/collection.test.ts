@@ -108,3 +108,22 @@ t.test('values derived from the items are dropped with a change', async t => {
   collection.add('b', 'b')
   t.equal(collection.derived.size, 0)
 })
+
+t.test('listeners hear which items a change took out and put in', async t => {
+  const collection = new Collection<string>('thing')
+  const heard: Array<[removed: readonly string[], put: readonly string[]]> = []
+  collection.onItems(({ removed, put }) => { heard.push([removed, put]) })
+  const during = (change: () => unknown): unknown => {
+    change()
+    return heard.splice(0)
+  }
+  const relayed = (key: string, item: string) => ({ key, item })
+  t.strictSame(during(() => collection.relay([], [relayed('a', 'a1'), relayed('b', 'b1')])), [[[], ['a1', 'b1']]])
+  t.strictSame(during(() => collection.relay(['b'], [relayed('a', 'a2')])), [[['b1', 'a1'], ['a2']]])
+  t.strictSame(during(() => collection.add('a', 'own')), [[['a2'], ['own']]], 'a relayed item gives way')
+  t.strictSame(during(() => collection.relay(['a'], [relayed('a', 'a3')])), [[[], []]], 'what is hidden is not told')
+  t.strictSame(during(() => collection.remove('a')), [[['own'], ['a3']]], 'and comes back')
+  t.strictSame(during(() => collection.replace('a', 'again')), [[['a3'], ['again']]])
+  t.strictSame(during(() => collection.remove('missing')), [])
+  t.strictSame(during(() => collection.clear()), [[['again'], []]])
+})

@@ -1,0 +1,52 @@
+import type { Configuration, Item, Kind } from './configuration.js'
+
+/** What becomes of a thing for a caller: it is seen, or a scope is missing, or it does not exist. */
+export type Fate = 'seen' | 'forbidden' | 'unknown'
+
+/** The rules once more, written apart from the product: each thing of a kind, its name for the caller, and its fate. */
+export function referenceOf (
+  { items, view = {}, operator, granted, narrow, hasStatus }: Configuration,
+  kind: Kind
+): Array<{ item: Item, name: string, fate: Fate }> {
+  const fits = (globs: readonly string[] | undefined, ...names: string[]): boolean =>
+    (globs ?? []).some(glob => {
+      const text = glob.replace(/[+.]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.')
+      return names.some(name => new RegExp(`^${text}$`).test(name))
+    })
+  const isNamed = [view.tools, view.prompts, view.resources].some(globs => (globs ?? []).length > 0)
+  const inView = items.filter(({ kind: of, canonical, upstream, readOnly }) =>
+    of === kind && view[kind]?.length !== 0 && !fits(view.exclude, canonical) &&
+    (kind !== 'tools' || view.readOnly !== true || readOnly === true) &&
+    ((view.servers === undefined && !isNamed) || fits(view.servers, upstream ?? '') || fits(view[kind], canonical)))
+  const names = namesIn(inView, kind !== 'resources' && view.names === 'short')
+  return inView.map(item => {
+    const { canonical, upstream = '', readOnly } = item
+    const { query = [], tools = [], exclude = [], toolsets = [], readonly = false } = narrow
+    const [name, isOfSet] = [names.get(item) ?? '', toolsets.includes('all') || toolsets.includes(upstream)]
+    const isTool = (query.length === 0 || fits(query, name, canonical)) && !fits(exclude, name, canonical) &&
+      (tools.length + toolsets.length === 0 || fits(tools, name, canonical) || isOfSet) &&
+      (!readonly || readOnly === true)
+    const isKept = kind === 'tools' ? isTool : toolsets.length === 0 || isOfSet
+    const needed = [...(operator[`${kind}/${canonical}`] ?? item.scopes ?? ['mcp']), ...(view.scopes ?? [])]
+    const isGranted = granted.includes('admin') || needed.every(scope => granted.includes(scope))
+    return { item, name, fate: !isKept ? 'unknown' : isGranted ? 'seen' : hasStatus ? 'forbidden' : 'unknown' }
+  })
+}
+
+/** Short names, except where two would be the same, or one that of another: these have their long ones. */
+function namesIn (items: Item[], isShort: boolean): Map<Item, string> {
+  const names = new Map(items.map(item => [item, item.kind === 'resources' ? uriOf(item) : item.canonical]))
+  if (!isShort) return names
+  for (const item of items) names.set(item, item.own)
+  const takes = (one: Item, other: Item): boolean =>
+    names.get(one) !== one.canonical && [names.get(other), other.canonical].includes(names.get(one))
+  const clashes = (one: Item): boolean =>
+    items.some(other => other !== one && (takes(one, other) || takes(other, one)))
+  for (let found = items.filter(clashes); found.length > 0; found = items.filter(clashes)) {
+    for (const item of found) names.set(item, item.canonical)
+  }
+  return names
+}
+
+/** The URI of a resource, which has no alias in front. */
+export const uriOf = ({ upstream = 'own', own }: Item): string => `${upstream}:${own}`
