@@ -143,7 +143,10 @@ async function buildAndList (options: Options, locate: Locate, warn: Warn): Prom
       .filter(({ alias }) => !missing.has(alias))
       .map(({ alias, disabled }) => describeUpstream(alias, disabled))
     return {
-      served: { inventory: { ...inventoryOf(app), upstreams }, costs: await readCosts(app) },
+      served: {
+        inventory: { ...inventoryOf(app), upstreams },
+        costs: await readCosts(app, alias => missing.has(alias))
+      },
       mistakes: [
         ...(wrong.length === 0 ? [] : describeStartError(locate(new OptionsError(wrong)), false)),
         ...[...missing].map(([alias, why]) => visible(`upstream ${alias}: ${why}`))

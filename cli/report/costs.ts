@@ -20,15 +20,18 @@ const LARGEST = 5
 /** The text that says how tokens are counted. */
 export const ESTIMATE = 'an estimate: characters / 4'
 
-/** Reads the costs of a gateway, as far as the lists of its servers are known. */
-export async function readCosts ({ mcp: { costs, upstreams } }: FastifyInstance): Promise<CostReport> {
+/** Reads the costs of a gateway, as far as the lists of its servers are known. Some servers are left out by alias. */
+export async function readCosts (
+  { mcp: { costs, upstreams } }: FastifyInstance,
+  isLeftOut: (alias: string) => boolean
+): Promise<CostReport> {
   const tools = (await costs.ofTools(undefined)) ?? []
   return {
-    views: await costs.ofViews(),
+    views: (await costs.ofViews()).filter(({ kind, name = '' }) => kind !== 'server' || !isLeftOut(name)),
     largest: [...tools].sort(byTokens).slice(0, LARGEST),
     unknown: upstreams
       .status()
-      .filter(({ alias, state }) => state !== 'disabled' && !upstreams.hasLists(alias))
+      .filter(({ alias, state }) => state !== 'disabled' && !isLeftOut(alias) && !upstreams.hasLists(alias))
       .map(({ alias }) => alias)
   }
 }

@@ -19,7 +19,7 @@ const OTHER_PORTS = ['8081', '8082', '6379']
 
 /** A line that starts a gateway which serves HTTP until the reader stops it. */
 const SERVES =
-  /^((?:[A-Z_]+=(?:'[^']*'|\S*) )*(?:npm start|patchbay|node dist\/cli\.js)\b(?! (?:key|help|version)\b)(?!.*(?:--redis|--stdio|--help|--version|--check|\|))[^#&\n]*)&?(?: *#.*)?$/gm
+  /^((?:[A-Z_]+=(?:'[^']*'|\S*) )*(?:npm start|patchbay|node dist\/cli\.js)\b(?! (?:key|help|version|views)\b)(?!.*(?:--redis|--stdio|--help|--version|--check|\|))[^#&\n]*)&?(?: *#.*)?$/gm
 
 const NOT_COPIED = /^\.|^(node_modules|build|dist|test|bench|docs)$/
 
@@ -103,7 +103,7 @@ async function checkout (t: Test, files: Block[], port: number): Promise<string>
   command(
     'patchbay',
     `
-    case " $* " in *" --stdio "*|*" --port "*|*" --check "*|*" --help "*|*" --version "*|" key "*) ;; *) set -- "$@" --port ${port} ;; esac
+    case " $* " in *" --stdio "*|*" --port "*|*" --check "*|*" --help "*|*" --version "*|" key "*|" views "*) ;; *) set -- "$@" --port ${port} ;; esac
     [ ! -e dist/cli.js ] || exec node dist/cli.js "$@"
     exec node ${COMMAND} "$@"`
   )
