@@ -124,6 +124,7 @@ export function servedLines ({ address, options, inventory }: Served): string[] 
     ...wrapWords('data', dataOf(options)),
     '',
     ...wrap('upstreams', inventory.upstreams),
+    ...wrap('views', inventory.views.map(name => (address === undefined ? name : `${options.prefix}/mcp/${name}`))),
     ...wrap('tools', inventory.tools),
     ...wrap('resources', inventory.resources),
     ...wrap('prompts', inventory.prompts),

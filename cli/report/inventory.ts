@@ -3,6 +3,8 @@ import type { FastifyInstance } from 'fastify'
 export interface Inventory {
   /** The servers behind the gateway. */
   upstreams: string[]
+  /** The views of option `views`. */
+  views: string[]
   /** Without those of upstreams, which come and go. */
   tools: string[]
   resources: string[]
@@ -17,11 +19,12 @@ export interface Inventory {
 
 /** Lists what a gateway serves, by name. */
 export function inventoryOf ({
-  mcp: { tools, resources, prompts, unavailable, upstreams }
+  mcp: { tools, resources, prompts, unavailable, upstreams, views }
 }: FastifyInstance): Inventory {
   const status = upstreams.status()
   return {
     upstreams: status.map(({ alias, state }) => describeUpstream(alias, state === 'disabled')),
+    views: views.names().filter(name => views.get(name)?.selection !== undefined),
     toolCount: tools.names().length,
     isComplete: status.every(({ state, stale }) => state === 'disabled' || !stale),
     tools: tools.names().filter(name => tools.get(name)?.relay === undefined),

@@ -23,6 +23,7 @@ const SERVED: BannerContent = {
   launch: () => ({ command: '/usr/bin/node', args: ['/opt/cli.js', '--stdio'] }),
   inventory: {
     upstreams: ['files', 'github', 'old (disabled)'],
+    views: ['reading', 'release'],
     tools: ['add_note', 'calculate'],
     resources: ['server://counter', 'note:///{id}'],
     prompts: ['greeting'],
@@ -48,6 +49,7 @@ t.test('it has what is served and where, the data folder, and what is missing an
     /^ {2}health +\S+:8080\/health$/m,
     /^ {2}data +\/home\/ada\/data$/m,
     /^ {2}upstreams +files, github, old \(disabled\)$/m,
+    /^ {2}views +\/mcp\/reading, \/mcp\/release$/m,
     /^ {2}tools +add_note, calculate$/m,
     /^ {2}resources +server:\/\/counter, note:\/\/\/\{id\}$/m,
     /^ {2}prompts +greeting$/m,
@@ -130,9 +132,18 @@ t.test('long lists are wrapped between names, and none is lost', async t => {
 
 t.test('the banner of a gateway without definitions has no lines for them', async t => {
   const text = shown({
-    inventory: { upstreams: [], tools: [], resources: [], prompts: [], toolCount: 0, isComplete: true, unavailable: [] }
+    inventory: {
+      upstreams: [],
+      views: [],
+      tools: [],
+      resources: [],
+      prompts: [],
+      toolCount: 0,
+      isComplete: true,
+      unavailable: []
+    }
   })
-  t.notMatch(text, /upstreams|tools|resources|prompts|not served/)
+  t.notMatch(text, /upstreams|views|tools|resources|prompts|not served/)
   t.match(text, /mcpServers/)
 })
 

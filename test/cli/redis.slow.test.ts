@@ -101,6 +101,7 @@ t.test('what is printed for people names the server, not its password', async t 
       launch,
       inventory: {
         upstreams: [],
+        views: [],
         tools: [],
         resources: [],
         prompts: [],

@@ -166,7 +166,7 @@ t.test('SIGHUP', async t => {
     const url = await launched.url()
     t.match(await reload({ views: { maths: {}, short: { names: 'short' } } }), {
       level: 50,
-      msg: /^options not reloaded.*"one__calculate" and "calculate" would both be called "calculate"; exclude one of them/
+      msg: /^options not reloaded.*"calculate" and "one__calculate" would both be called "calculate"; exclude one of them/
     })
     const ask = async (view: string): Promise<number> => {
       const headers = { 'content-type': 'application/json' }
