@@ -2,12 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../servers/catalogue.js'
 
-const FOLDER = join(ROOT, 'test/plugins/curation/search/labelled')
+const FOLDER = join(ROOT, 'test/plugins/curation/search/labelled/ten-servers')
 
 /** A tool of the labelled set, under the name that the gateway gives it. */
 export interface LabelledTool {
   name: string
-  listed: { name: string, title?: string, description: string, inputSchema: { properties: Record<string, { description?: string }> } }
+  listed: {
+    name: string
+    title?: string
+    description: string
+    inputSchema: { properties: Record<string, { description?: string }> }
+  }
   /** The length of the whole definition as JSON. */
   characters: number
 }
@@ -15,7 +20,10 @@ export interface LabelledTool {
 /** A query with the tools that answer it: grade 2 for one that does what is asked, 1 for one that helps. */
 export interface LabelledQuery { query: string, labels: Record<string, number> }
 
-export interface Labelled { tools: LabelledTool[], queries: LabelledQuery[] }
+/** Queries as a person would speak, and as an agent would put them to `find_tools`. */
+export type Group = 'person' | 'agent'
+
+export interface Labelled { tools: LabelledTool[], queries: Record<Group, LabelledQuery[]> }
 
 /** How well a ranker finds what was asked for: means over all queries. */
 export interface Quality { recall1: number, recall5: number, reciprocalRank: number, gain5: number }
@@ -25,19 +33,17 @@ export type Ranker = (query: string, limit: number) => string[]
 
 interface ServerFile { alias: string, tools: Array<LabelledTool['listed'] & { characters: number }> }
 
-/** Our own set, and that of another project. */
-export type LabelledSet = 'ten-servers' | 'mcpproxy-go'
-
-/** Reads the queries of a set, and the tools of all its servers. */
-export function readLabelled (set: LabelledSet): Labelled {
-  const folder = join(FOLDER, set)
-  const read = <T>(file: string): T => JSON.parse(readFileSync(join(folder, file), 'utf8')) as T
-  const files = readdirSync(folder).filter(file => file.endsWith('.json') && file !== 'queries.json').sort()
-  const tools = files.map(file => read<ServerFile>(file)).flatMap(({ alias, tools }) => tools.map(({ characters, ...listed }) => {
+/** Reads the labelled queries, and the tools of all servers. */
+export function readLabelled (): Labelled {
+  const read = <T>(file: string): T => JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as T
+  const files = readdirSync(FOLDER).filter(file => file.endsWith('.json') && !file.endsWith('.queries.json')).sort()
+  const toolsOf = ({ alias, tools }: ServerFile): LabelledTool[] => tools.map(({ characters, ...listed }) => {
     const name = `${alias}__${listed.name}`
     return { name, listed: { ...listed, name }, characters }
-  }))
-  return { tools, queries: read<LabelledQuery[]>('queries.json') }
+  })
+  const tools = files.flatMap(file => toolsOf(read<ServerFile>(file)))
+  const queriesOf = (group: Group): LabelledQuery[] => read(`${group}.queries.json`)
+  return { tools, queries: { person: queriesOf('person'), agent: queriesOf('agent') } }
 }
 
 /**
@@ -48,7 +54,8 @@ export function qualityOf (queries: LabelledQuery[], ranker: Ranker): Quality {
   const each = queries.map(({ query, labels }) => {
     const found = ranker(query, 10)
     const wanted = Object.keys(labels).filter(name => labels[name] === 2)
-    const recall = (most: number): number => found.slice(0, most).filter(name => wanted.includes(name)).length / wanted.length
+    const recall = (most: number): number =>
+      found.slice(0, most).filter(name => wanted.includes(name)).length / wanted.length
     const first = found.findIndex(name => wanted.includes(name))
     const gain = gainOf(found.map(name => labels[name] ?? 0)) / gainOf(Object.values(labels).sort((a, b) => b - a))
     return { recall1: recall(1), recall5: recall(5), reciprocalRank: first < 0 ? 0 : 1 / (first + 1), gain5: gain }
@@ -57,7 +64,8 @@ export function qualityOf (queries: LabelledQuery[], ranker: Ranker): Quality {
   return { recall1: mean('recall1'), recall5: mean('recall5'), reciprocalRank: mean('reciprocalRank'), gain5: mean('gain5') }
 }
 
-const gainOf = (grades: number[]): number => grades.slice(0, 5).reduce((sum, grade, at) => sum + (2 ** grade - 1) / Math.log2(at + 2), 0)
+const gainOf = (grades: number[]): number =>
+  grades.slice(0, 5).reduce((sum, grade, at) => sum + (2 ** grade - 1) / Math.log2(at + 2), 0)
 
 /** As many tools as wanted: those of the labelled set again and again, of servers with other names. */
 export function multiply (tools: LabelledTool[], count: number): LabelledTool[] {

@@ -6,7 +6,7 @@ import { signatureOf } from '../../plugins/curation/search/signature.js'
 import { divider, termsOf, WEIGHTS, type TermsOf } from '../../plugins/curation/search/terms.js'
 import { ToolIndex } from '../../plugins/curation/search/tool-index.js'
 import type { Finding, Question } from '../measure/goal.js'
-import { longestTurn, multiply, qualityOf, readLabelled, type Labelled, type LabelledQuery, type LabelledTool, type Quality, type Ranker } from '../measure/ranking.js'
+import { longestTurn, multiply, qualityOf, readLabelled, type Group, type Labelled, type LabelledQuery, type LabelledTool, type Quality, type Ranker } from '../measure/ranking.js'
 import { short, spreadOf } from '../measure/statistics.js'
 import { PACKAGES } from '../servers/catalogue.js'
 
@@ -14,43 +14,46 @@ const MANY = 5_000
 const HITS = 8
 
 /** A ranker, with how long it takes to index many tools and to answer a query, in milliseconds. */
-interface Measured { name: string, quality: Quality, other: Quality, indexing: number, query: number }
+interface Measured { name: string, quality: Record<Group, Quality>, indexing: number, query: number }
 
 /** Makes a ranker of tools. */
 type Make = (tools: LabelledTool[]) => Promise<Ranker> | Ranker
 
 /** Measures what search finds of what was asked for, and what it costs, beside minisearch. */
 export const search: Question = async ({ peers, rounds, say }) => {
-  const [labelled, other] = [readLabelled('ten-servers'), readLabelled('mcpproxy-go')]
+  const labelled = readLabelled()
   const makers: Record<string, Make> = { Patchbay: tools => ours(tools), 'Patchbay without stems': tools => ours(tools, divider(word => word)), ...peers ? minisearches() : {} }
   // First, as the garbage of the others would be collected in its turns.
   const longest = await turns(labelled.tools, rounds)
   const measured: Measured[] = []
   for (const [name, make] of Object.entries(makers)) {
     say(`search, ${name}`)
-    measured.push(await measure(name, make, labelled, other))
+    measured.push(await measure(name, make, labelled))
   }
   const [first, ...others] = measured as [Measured, ...Measured[]]
-  const sizeOf = ({ queries, tools }: Labelled): string => `${queries.length} queries, ${tools.length} tools`
-  const row = (what: string, figure: (measured: Measured) => number, goal?: string, of = sizeOf(labelled)): Finding => ({
+  const row = (what: string, figure: (measured: Measured) => number, of: string, goal?: string): Finding => ({
     what: `search, ${what}`,
     ...(goal === undefined ? {} : { goal }),
     ours: spreadOf([figure(first)]),
     limit: of,
     peers: others.map(peer => ({ name: peer.name, figure: spreadOf([figure(peer)]) }))
   })
+  const rowsOf = (group: Group, asked: string, goal?: string): Finding[] => {
+    const of = `${labelled.queries[group].length} queries, ${labelled.tools.length} tools`
+    return [
+      row(`${asked}: recall@1`, ({ quality }) => quality[group].recall1, of),
+      row(`${asked}: recall@5`, ({ quality }) => quality[group].recall5, of, goal),
+      row(`${asked}: MRR`, ({ quality }) => quality[group].reciprocalRank, of),
+      row(`${asked}: nDCG@5`, ({ quality }) => quality[group].gain5, of)
+    ]
+  }
   return [
-    row('recall@1', ({ quality }) => quality.recall1),
-    row('recall@5', ({ quality }) => quality.recall5),
-    row('MRR', ({ quality }) => quality.reciprocalRank),
-    row('nDCG@5', ({ quality }) => quality.gain5),
-    row('recall@1, queries of mcpproxy-go', ({ other }) => other.recall1, undefined, sizeOf(other)),
-    row('recall@5, queries of mcpproxy-go', ({ other }) => other.recall5, '≥ 0.65', sizeOf(other)),
-    row('MRR, queries of mcpproxy-go', ({ other }) => other.reciprocalRank, undefined, sizeOf(other)),
-    row('a query, ms', ({ query }) => query, '≤ 1 ms', `${MANY} tools`),
-    row('indexing, ms', ({ indexing }) => indexing, undefined, `${MANY} tools`),
+    ...rowsOf('agent', 'asked by an agent', '≥ 0.65'),
+    ...rowsOf('person', 'asked as a person speaks'),
+    row('a query, ms', ({ query }) => query, `${MANY} tools`, '≤ 1 ms'),
+    row('indexing, ms', ({ indexing }) => indexing, `${MANY} tools`),
     longest,
-    ...await tokens(labelled.tools, labelled.queries)
+    ...await tokens(labelled.tools, allOf(labelled))
   ]
 }
 
@@ -87,9 +90,13 @@ function fieldsOf ({ name: id, listed: { title, description, inputSchema: { prop
   return { id, server, name, title, description, argument: Object.keys(properties).join(' '), argumentDescription }
 }
 
-async function measure (name: string, make: Make, { tools, queries }: Labelled, theirs: Labelled): Promise<Measured> {
-  const quality = qualityOf(queries, await make(tools))
-  const other = qualityOf(theirs.queries, await make(theirs.tools))
+const allOf = ({ queries: { person, agent } }: Labelled): LabelledQuery[] => [...person, ...agent]
+
+async function measure (name: string, make: Make, labelled: Labelled): Promise<Measured> {
+  const { tools, queries: { person, agent } } = labelled
+  const few = await make(tools)
+  const quality = { person: qualityOf(person, few), agent: qualityOf(agent, few) }
+  const queries = allOf(labelled)
   const many = multiply(tools, MANY)
   const begun = performance.now()
   const ranker = await make(many)
@@ -97,7 +104,7 @@ async function measure (name: string, make: Make, { tools, queries }: Labelled, 
   for (const { query } of queries) ranker(query, HITS)
   const asked = performance.now()
   for (const { query } of queries) ranker(query, HITS)
-  return { name, quality, other, indexing, query: (performance.now() - asked) / queries.length }
+  return { name, quality, indexing, query: (performance.now() - asked) / queries.length }
 }
 
 async function turns (tools: LabelledTool[], rounds: number): Promise<Finding> {
@@ -113,7 +120,8 @@ async function tokens (tools: LabelledTool[], queries: LabelledQuery[]): Promise
   const byName = new Map(tools.map(tool => [tool.name, tool]))
   const found = queries.flatMap(({ query }) => ranker(query, HITS).flatMap(name => byName.get(name) ?? []))
   const perQuery = (sum: number): number => sum / 4 / queries.length
-  const signatures = perQuery(found.reduce((sum, { name, listed }) => sum + signatureOf(name, listed).text.length + 1, 0))
+  const lengths = found.map(({ name, listed }) => signatureOf(name, listed).text.length + 1)
+  const signatures = perQuery(lengths.reduce((sum, length) => sum + length, 0))
   const definitions = perQuery(found.reduce((sum, { characters }) => sum + characters + 1, 0))
   const list = tools.reduce((sum, { characters }) => sum + characters + 1, 0) / 4
   const limit = `${short(definitions)} of their definitions, ${short(list)} of the whole list`

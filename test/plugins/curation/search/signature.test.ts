@@ -75,7 +75,8 @@ t.test('names and defaults are quoted or left out where they would mislead', asy
 t.test('hostile schemas give short texts, in time', async t => {
   const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`argument_number_${at}`, { type: 'string' }]))
   const deep = (levels: number): unknown => levels === 0 ? { type: 'string' } : { anyOf: [{ type: 'array', items: deep(levels - 1) }, { type: 'object', properties: { a: { $ref: '#/properties/a' } } }] }
-  const wide = (levels: number): unknown => ({ anyOf: levels === 0 ? [] : Array.from({ length: 8 }, () => wide(levels - 1)) })
+  const wide = (levels: number): unknown =>
+    ({ anyOf: levels === 0 ? [] : Array.from({ length: 8 }, () => wide(levels - 1)) })
   const circle = { a: { $ref: '#/properties/b' }, b: { anyOf: [{ $ref: '#/properties/a' }, { $ref: '#' }, { type: 'array', items: { $ref: '#/properties/b' } }] } }
   const cases: Record<string, () => string> = {
     many: () => signature(many),
@@ -93,7 +94,7 @@ t.test('hostile schemas give short texts, in time', async t => {
 })
 
 t.test('the signatures of real tools are short, and say where they are shortened', async t => {
-  for (const { name, listed } of readLabelled('ten-servers').tools) {
+  for (const { name, listed } of readLabelled().tools) {
     const { text, isShortened } = signatureOf(name, listed)
     t.ok(text.length < 1_000 && !text.includes('\n'), text)
     if (isShortened) t.match(text, /[~…]/)
