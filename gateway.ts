@@ -26,6 +26,7 @@ import unavailable from './plugins/core/unavailable.js'
 import views from './plugins/core/views.js'
 import costs from './plugins/curation/costs.js'
 import results from './plugins/curation/results.js'
+import search from './plugins/curation/search.js'
 import curation from './plugins/curation/views.js'
 import audit from './plugins/observability/audit.js'
 import tracing from './plugins/observability/tracing.js'
@@ -88,6 +89,7 @@ export const gateway = fp(async (fastify: FastifyInstance, options: FlatOptions 
   await fastify.register(rateLimiter, options)
   await fastify.register(upstreams, options)
   await fastify.register(servers)
+  await fastify.register(search)
   await fastify.register(curation)
   await fastify.register(costs)
   await fastify.register(watch, { maxQueue: options.maxQueue })

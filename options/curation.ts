@@ -13,6 +13,9 @@ const Text = (description: string) => Type.Optional(Type.String({ 'x-expected': 
 
 const SCOPE = '^[!#-\\[\\]-~]{1,128}$'
 
+/** How the tools of a view are found. */
+export interface SearchOptions { always?: string[], limit?: number }
+
 /** One view: the part of everything that clients of its URL see. */
 export const ViewOptions = Type.Object(
   {
@@ -50,6 +53,27 @@ export const ViewOptions = Type.Object(
     ),
     instructions: Text(
       'The instructions that clients of the view get, in place of those of the gateway and the servers'
+    ),
+    search: Type.Optional(
+      Type.Unsafe<boolean | SearchOptions>({
+        type: ['boolean', 'object'],
+        properties: {
+          always: Type.Array(Type.String({ minLength: 1 }), {
+            'x-expected': 'must be a list of names or globs',
+            description: 'The tools that are listed all the same, as names or globs'
+          }),
+          limit: Type.Integer({
+            minimum: 1,
+            maximum: 50,
+            'x-expected': 'must be a whole number from 1 to 50',
+            description: 'How many tools a search finds, unless it asks for another number; 8 when absent'
+          })
+        },
+        additionalProperties: false,
+        'x-expected': 'must be true, false, or an object with "always" and "limit"',
+        description:
+          'List `find_tools`, `describe_tools` and `call_tool` in place of the tools, which are found by these and called by their names'
+      })
     ),
     resourcesAsTools: Flag('List the tools `list_resources` and `read_resource`, for clients without resources'),
     results: Type.Optional(ResultOptions)

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import type { Call } from '../protocol/dispatch/call.js'
 import { processSurroundings } from '../system/environment.js'
 import type { LeftOut } from './config/findings.js'
 import type { ReadEntries, UpstreamSources } from './config/read-entries.js'
@@ -46,6 +47,11 @@ declare module '../plugins/core/mcp.js' {
        * Starts a server, if need be, and settles when its lists were read. Rejects if that failed: `status` says why.
        */
       readLists: (alias: string, signal: AbortSignal) => Promise<void>
+      /**
+       * Settles when a call has waited for the servers of its view that were never read, as lists wait for them: for a
+       * limited time.
+       */
+      firstLists: (call: Call) => Promise<unknown>
       get: (alias: string) => Upstream | undefined
     }
   }
@@ -88,6 +94,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     leftOut: () => notUsed,
     repairs: alias => upstreams?.repairs(alias) ?? [],
     readLists: async (alias, signal) => await upstreams?.readLists(alias, signal),
+    firstLists: async call => await upstreams?.firstLists(call),
     get: alias => upstreams?.get(alias)
   })
   mcp.onDrain(() => upstreams?.drain())

@@ -103,10 +103,7 @@ export class Upstreams {
     return this.#lists.repairsOf(alias)
   }
 
-  /**
-   * Starts an upstream, if need be, and settles when its lists were read. Rejects if that failed; the signal ends the
-   * wait.
-   */
+  /** Starts an upstream, if need be, and settles when its lists were read. Rejects if that failed or was aborted. */
   async readLists (alias: string, signal: AbortSignal): Promise<void> {
     await this.#lists.readFirst(alias, signal)
   }
@@ -119,10 +116,12 @@ export class Upstreams {
     return this.#lists.awaitedBy(call)
   }
 
-  /**
-   * Takes over a new configuration: what did not change runs on, the rest is ended or started. Settles before the new
-   * ones have started.
-   */
+  /** The wait of a call for servers of its view that were never read; undefined when there are none. */
+  firstLists (call: Call): Promise<unknown> | undefined {
+    return this.#lists.firstLists(call)
+  }
+
+  /** Takes over a new configuration: what did not change runs on, the rest is ended or started, without waiting. */
   async configure (entries: readonly ServerEntry[]): Promise<void> {
     const configuring = this.#configuring.then(() => this.#take(entries))
     this.#configuring = configuring.catch(() => {})

@@ -23,7 +23,8 @@ import { isThenable } from '../../protocol/wire/result.js'
 import { convert } from '../../protocol/revisions/convert.js'
 import { relayed } from '../../protocol/revisions/relayed.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
-import type { Mcp } from '../core/mcp.js'
+import { IndirectCalls } from './tools/indirect-calls.js'
+import { MissingTools, type ExplainMissing } from './tools/missing-tools.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
@@ -57,14 +58,6 @@ export interface ToolRegistry extends Registry<Tool> {
 export type FinishResult = (result: Result, tool: Tool, call: Call) => Promise<Result>
 type Result = Record<string, unknown>
 
-/** A tool that clients do not get, and why. */
-type Missing = Pick<Tool, 'upstream' | 'accessName' | 'scopes'> & {
-  readonly listed?: Tool['listed']
-  readonly why: string
-}
-
-type ExplainMissing = (name: string, call: Call) => Missing | undefined
-
 const CallParams = Type.Object({
   name: Type.String(),
   arguments: Type.Optional(Type.Unsafe<Params>({ type: 'object' }))
@@ -74,7 +67,7 @@ export default fp(async ({ mcp, log }) => {
   const { dispatcher, scopes } = mcp
   const parts = mcp.views.divide('tools', view => {
     const tools = new Collection<Tool>('tool', dispatcher.observers.reporter('tools'))
-    mcp.announce(tools, LIST_CHANGED, of => of === view)
+    mcp.announce({ onChange: listener => tools.onPages(listener) }, LIST_CHANGED, of => of === view)
     return {
       tools,
       listing: scopes.listing('tools', tools),
@@ -84,12 +77,13 @@ export default fp(async ({ mcp, log }) => {
   })
   const { registry } = parts.whole
   const warn = (sentence: string): void => log.warn(sentence)
-  let explainMissing: ExplainMissing = () => undefined
+  const missing = new MissingTools(mcp)
+  const indirect = new IndirectCalls(scopes)
   let finishResult: FinishResult = async result => result
 
   mcp.provide('tools', {
     ...registry,
-    explainMissingWith: explain => { explainMissing = explain },
+    explainMissingWith: explain => { missing.explain = explain },
     finishResultsWith: finish => { finishResult = finish },
     add: tool => {
       registry.add(tool)
@@ -104,10 +98,11 @@ export default fp(async ({ mcp, log }) => {
   mcp.paginate('tools/list', 'tools', view => parts.of(view).listing)
   dispatcher.capabilities.declare('tools', () => ({ listChanged: true }))
 
-  mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call, tool: Tool | undefined) => {
-    if (tool === undefined) throw unknown(name, call)
+  mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call, found: Tool | undefined) => {
+    if (found === undefined) throw missing.errorOf(name, call, parts.of(call.peer.view).tools)
+    const tool = call.peer.view === undefined ? found : asCalled(found, call.peer.view)
     if (call.revision.stateless && call.peer.headers !== undefined) {
-      checkHeaders.params(call.peer.headers, tool.mirrors, args)
+      checkHeaders.params(call.peer.headers, indirect.mirrorsOf(tool, call), args)
     }
     if (tool.results !== undefined) return runAndFinish(tool, args, call, warn, finishResult)
     return tool.relay === undefined ? run(tool, args, call, warn) : relay(tool.relay, call)
@@ -116,18 +111,12 @@ export default fp(async ({ mcp, log }) => {
       const target = scopes.targetIn('tools', parts.of(call.peer.view).tools, name, call)
       return target?.item?.targetOf === undefined ? target : inPlaceOf(target, args, call)
     },
-    unknown: ({ name }, call) => unknown(String(name), call)
+    meant: (params, caller) => indirect.meantBy(params, parts.of(caller.peer.view).tools, caller),
+    unknown: ({ name }, call) => missing.errorOf(String(name), call, parts.of(call.peer.view).tools)
   })
 
-  function unknown (name: string, call: Call): McpError {
-    const missing = explainMissing(name, call)
-    if (missing !== undefined && isInView(mcp, missing, call) && scopes.allows(call, 'tools', name, missing)) {
-      return errors.unknownTool(
-        name,
-        `; the upstream server ${missing.upstream} has it, and it is left out: ${missing.why}`
-      )
-    }
-    return errors.unknownTool(name, scopes.suggest(name, 'tools', parts.of(call.peer.view).tools, call))
+  function asCalled (tool: Tool, view: string): Tool {
+    return mcp.views.get(view)?.selection?.asCalled?.(tool) ?? tool
   }
 }, { name: 'patchbay-tools', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions', 'patchbay-views'] })
 
@@ -135,12 +124,6 @@ export default fp(async ({ mcp, log }) => {
 function inPlaceOf (target: Target<Tool>, args: unknown, call: Call): Target<Tool> {
   const mayUse = isObject(args) && grants(call.identity, target.scopes)
   return (mayUse ? target.item?.targetOf?.(args, call) : undefined) ?? target
-}
-
-/** True for a tool that would be in the view of the caller: others are unknown there. */
-function isInView ({ views }: Mcp, { listed = {}, ...missing }: Missing, { peer: { view } }: Call): boolean {
-  const { selection } = (view === undefined ? undefined : views.get(view)) ?? {}
-  return selection === undefined || selection.includes('tools', { ...missing, listed })
 }
 
 function warnOfPatterns ({ name, listed }: Tool, log: { warn (data: object, text: string): void }): void {

@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { Collection, Filter } from '../../protocol/definitions/collection.js'
 import type { Relayed } from '../../protocol/definitions/common-members.js'
-import { DEFAULT_SCOPES, grants, hasAllScopes } from '../../protocol/wire/identity.js'
+import { DEFAULT_SCOPES, grants, hasAllScopes, type Identity } from '../../protocol/wire/identity.js'
 import type { CacheHints } from '../../protocol/revisions/revision.js'
 import { Listeners } from '../../lib/listeners.js'
 import { didYouMean } from '../../lib/nearest-name.js'
@@ -26,7 +26,7 @@ declare module './mcp.js' {
         call: Call
       ) => Target<T> | undefined
       /** False for an item that a caller may not use, or that its request is narrowed not to see. */
-      allows: (call: Call, kind: Kind, key: string, item: Scoped) => boolean
+      allows: (caller: Pick<Call, 'identity' | 'channel'>, kind: Kind, key: string, item: Scoped) => boolean
       /** "; did you mean ...?" with an item of the collection that the caller may see, or nothing. */
       suggest: <T extends Scoped>(name: string, kind: Kind, collection: Collection<T>, call: Call) => string
       /** A collection as the caller may see it. */
@@ -46,6 +46,8 @@ export type Kind = 'tools' | 'resources' | 'prompts'
 /** An item whose definition may name the scopes it requires. */
 export interface Scoped extends Pick<Relayed, 'upstream' | 'accessName' | 'scopeNames' | 'viewScopes'> {
   readonly scopes: readonly string[] | undefined
+  /** The definition that a caller gets which may not know all that `listed` says. */
+  readonly listedFor?: (identity: Identity) => Record<string, unknown>
 }
 
 interface Listing<T> {
@@ -98,6 +100,25 @@ function targetOf<T extends Scoped> (
   }
 }
 
+function listingOf<T extends Scoped> (
+  collection: Collection<T>,
+  allows: (call: Call, key: string, item: T) => boolean
+): Listing<T> {
+  return {
+    derived: collection.derived,
+    mostHints: () => collection.mostHints,
+    page: (after, size, call) => {
+      if (hasAllScopes(call.identity) && call.channel.narrowing === undefined) return collection.page(after, size)
+      const filter: Filter<T> = (key, item) => allows(call, key, item)
+      const { items, last } = collection.page(after, size, filter)
+      return { items: items.map(item => asSeenBy(item, call.identity)), last }
+    }
+  }
+}
+
+const asSeenBy = <T extends Scoped>(item: T, identity: Identity): T =>
+  item.listedFor === undefined ? item : { ...item, listed: item.listedFor(identity) }
+
 export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
   let operatorScopes = new Map(Object.entries(scopes))
   let targets = new WeakMap<Scoped, Target>()
@@ -119,18 +140,7 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
       }
       return withPrefix(name, collection.keys(), isVisible) ?? didYouMean(name, collection.keys(), isVisible)
     },
-    listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => ({
-      derived: collection.derived,
-      mostHints: () => collection.mostHints,
-      page: (after: string | undefined, size: number, call: Call) => {
-        const filter: Filter<T> = (key, item) => allows(call, kind, key, item)
-        return collection.page(
-          after,
-          size,
-          hasAllScopes(call.identity) && call.channel.narrowing === undefined ? undefined : filter
-        )
-      }
-    }),
+    listing: (kind, collection) => listingOf(collection, (call, key, item) => allows(call, kind, key, item)),
     names: () => [...operatorScopes.keys()],
     replaceScopes: scopes => {
       operatorScopes = new Map(Object.entries(scopes))
@@ -148,7 +158,12 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
     return target
   }
 
-  function allows (call: Call, kind: Kind, key: string, item: Scoped): boolean {
-    return grants(call.identity, target(kind, key, item).scopes) && call.channel.narrowing?.keeps(kind, item) !== false
+  function allows (
+    { identity, channel }: Pick<Call, 'identity' | 'channel'>,
+    kind: Kind,
+    key: string,
+    item: Scoped
+  ): boolean {
+    return grants(identity, target(kind, key, item).scopes) && channel.narrowing?.keeps(kind, item) !== false
   }
 }, { name: 'patchbay-scopes', dependencies: ['patchbay-mcp'] })

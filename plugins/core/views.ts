@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import { Listeners } from '../../lib/listeners.js'
 import type { Relayed } from '../../protocol/definitions/common-members.js'
+import type { Tool } from '../../protocol/definitions/tool.js'
 import type { Kind } from './scopes.js'
 import { ByView } from './views/by-view.js'
 
@@ -65,6 +66,8 @@ export interface Selection {
   mayShow: (upstream: UpstreamNames) => boolean
   /** True when something of the upstream of that alias is in the view now. */
   has: (alias: string) => boolean
+  /** Finds the tool that a call in the view runs, where that is another one than is in it. */
+  readonly asCalled?: ((tool: Tool) => Tool) | undefined
 }
 
 /** The members of an item by which it is selected: its names for operators, its upstream, its annotations. */

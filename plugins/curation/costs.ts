@@ -130,11 +130,8 @@ const partOf = (mcp: Mcp, view: string | undefined): Part | undefined =>
 
 /** The tools that clients are given, in the order in which they are. */
 const toolsIn = (mcp: Mcp, part: Part): Shown[] =>
-  listedIn(part)
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
-    .map(tool => shownAs(mcp, tool))
+  listedIn(part).map(tool => shownAs(mcp, tool))
 
-const listedIn = ({ tools }: Part): Tool[] =>
-  [...tools.source.values()].filter(({ unlisted }) => unlisted !== true)
+const listedIn = ({ tools }: Part): Tool[] => tools.source.page(undefined, Infinity).items
 
 const shownAs = (mcp: Mcp, tool: Tool): Shown => ({ tool, whole: mcp.tools.get(tool.accessName ?? tool.name) })

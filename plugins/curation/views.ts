@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import type { CuratedViews } from './views/curated-views.js'
 import type { Clash } from './views/projected.js'
-import type { ViewDefinitions } from './views/selection.js'
+import type { ViewDefinition, ViewDefinitions } from './views/selection.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
@@ -30,6 +30,7 @@ export default fp(
       clashesIn: async views => (isEmpty(views) ? [] : await (await load()).clashesIn(views)),
       configure: async views => {
         if (loading === undefined && isEmpty(views)) return
+        if (Object.values(views).some(hasSearch)) await mcp.search.load()
         await (await load()).configure(views)
       },
       clashes: () => loaded?.clashes() ?? {}
@@ -49,11 +50,14 @@ export default fp(
       'patchbay-health',
       'patchbay-prompts',
       'patchbay-resources',
+      'patchbay-search',
       'patchbay-tools',
       'patchbay-upstreams',
       'patchbay-views'
     ]
   }
 )
+
+const hasSearch = ({ search = false }: ViewDefinition): boolean => search !== false
 
 const isEmpty = (views: ViewDefinitions): boolean => Object.keys(views).length === 0

@@ -10,10 +10,12 @@ export interface RelayedItem<T> {
   readonly key: string
   readonly item: T
   readonly spellings?: readonly string[] | undefined
+  /** True for one that is found by its key, and is on no page. */
+  readonly unlisted?: boolean | undefined
 }
 
 /** The side of a collection from which it is read. */
-export type Source<T> = Pick<Collection<T>, 'values' | 'onChange' | 'onItems' | 'mostHints' | 'onLimit'>
+export type Source<T> = Pick<Collection<T>, 'values' | 'page' | 'onChange' | 'onItems' | 'mostHints' | 'onLimit'>
 
 /** The items that a change took out of a collection and put into it; an item may be in both. */
 export interface ItemChange<T> { readonly removed: readonly T[], readonly put: readonly T[] }
@@ -29,8 +31,13 @@ export class Collection<T> {
   readonly #spellings = new Map<string, string>()
   readonly #listeners: Listeners<[]>
   readonly #itemListeners: Listeners<[change: ItemChange<T>]>
+  readonly #pageListeners: Listeners<[]>
   readonly #limitListeners: Listeners<[]>
+  /** The keys of relayed items that are on no page. */
+  readonly #unlisted = new Set<string>()
   #sorted: string[] | undefined
+  /** The keys that are on pages, in order, where these are not all. */
+  #listed: string[] | undefined
   #mostHints: CacheHints | undefined
   /** A cache of prepared pages; cleared when an item is added or removed. */
   readonly derived = new Map<string, PreparedResult>()
@@ -44,6 +51,7 @@ export class Collection<T> {
     this.#keyName = keyName
     this.#listeners = new Listeners(report)
     this.#itemListeners = new Listeners(report)
+    this.#pageListeners = new Listeners(report)
     this.#limitListeners = new Listeners(report)
   }
 
@@ -52,12 +60,14 @@ export class Collection<T> {
     if (this.#items.has(key) && !this.#isRelayed(key)) {
       throw new Error(`there is a ${this.#kind} "${key}" already; choose another ${this.#keyName}`)
     }
-    this.#set(key, item)
+    this.replace(key, item)
   }
 
   /** Puts the item where the one of its key is, or adds it: what is found by the order of adding stays in order. */
   replace (key: string, item: T): void {
-    this.#set(key, item)
+    const former = this.#items.get(key)
+    this.#items.set(key, item)
+    this.#changed({ removed: former === undefined ? [] : [former], put: [item] })
   }
 
   /** A relayed item that gave way to the removed one takes its place again. */
@@ -74,7 +84,7 @@ export class Collection<T> {
   clear (): void {
     if (this.#items.size === 0) return
     const removed = [...this.#items.values()]
-    for (const all of [this.#items, this.#relayed, this.#spellings]) all.clear()
+    for (const all of [this.#items, this.#relayed, this.#spellings, this.#unlisted]) all.clear()
     this.#changed({ removed, put: [] })
   }
 
@@ -82,12 +92,17 @@ export class Collection<T> {
   relay (removed: Iterable<string>, put: Iterable<RelayedItem<T>>): string[] {
     const taken: string[] = []
     const change = { removed: [] as T[], put: [] as T[] }
-    let changes = 0
-    for (const key of removed) if (this.#removeRelayed(key, change.removed)) changes++
+    let [changes, unlisted] = [0, 0]
+    for (const key of removed) {
+      if (this.#unlisted.has(key)) unlisted++
+      if (this.#removeRelayed(key, change.removed)) changes++
+    }
     for (const relayed of put) {
       const { key, item, spellings = [] } = relayed
+      if (relayed.unlisted === true && (this.#unlisted.has(key) || !this.#items.has(key))) unlisted++
       this.#removeRelayed(key, change.removed)
       this.#relayed.set(key, relayed)
+      if (relayed.unlisted === true) this.#unlisted.add(key)
       for (const spelling of spellings) this.#spellings.set(spelling, key)
       if (this.#items.has(key)) taken.push(key)
       else {
@@ -96,7 +111,7 @@ export class Collection<T> {
       }
       changes++
     }
-    if (changes > 0) this.#changed(change)
+    if (changes > 0) this.#changed(change, changes > unlisted)
     return taken
   }
 
@@ -140,7 +155,7 @@ export class Collection<T> {
    */
   page (after: string | undefined, size: number, keep?: Filter<T>): { items: T[], last: string | undefined } {
     if (keep !== undefined) return this.#filteredPage(after, size, keep)
-    const keys = this.#sorted ??= [...this.#items.keys()].sort()
+    const keys = this.#keysOnPages()
     const start = after === undefined ? 0 : firstAbove(keys, after)
     const slice = keys.slice(start, start + size)
     return {
@@ -150,7 +165,7 @@ export class Collection<T> {
   }
 
   #filteredPage (after: string | undefined, size: number, keep: Filter<T>): { items: T[], last: string | undefined } {
-    const keys = this.#sorted ??= [...this.#items.keys()].sort()
+    const keys = this.#keysOnPages()
     const items: T[] = []
     let last: string | undefined
     for (let index = after === undefined ? 0 : firstAbove(keys, after); index < keys.length; index++) {
@@ -168,6 +183,11 @@ export class Collection<T> {
     return this.#listeners.add(listener)
   }
 
+  /** Runs when something has changed that is on pages. */
+  onPages (listener: () => void): () => void {
+    return this.#pageListeners.add(listener)
+  }
+
   /** Runs after each change, with the items that it took out and put in. */
   onItems (listener: (change: ItemChange<T>) => void): () => void {
     return this.#itemListeners.add(listener)
@@ -178,15 +198,16 @@ export class Collection<T> {
     return this.#limitListeners.add(listener)
   }
 
+  #keysOnPages (): string[] {
+    const sorted = this.#sorted ??= [...this.#items.keys()].sort()
+    if (this.#unlisted.size === 0) return sorted
+    this.#listed ??= sorted.filter(key => !this.#unlisted.has(key) || !this.#isRelayed(key))
+    return this.#listed
+  }
+
   #isRelayed (key: string): boolean {
     const relayed = this.#relayed.get(key)
     return relayed !== undefined && this.#items.get(key) === relayed.item
-  }
-
-  #set (key: string, item: T): void {
-    const former = this.#items.get(key)
-    this.#items.set(key, item)
-    this.#changed({ removed: former === undefined ? [] : [former], put: [item] })
   }
 
   /** Adds the item to `removed` unless a local one has its place. */
@@ -200,20 +221,25 @@ export class Collection<T> {
       this.#items.delete(key)
       removed.push(relayed.item)
     }
+    this.#unlisted.delete(key)
     return this.#relayed.delete(key)
   }
 
-  #changed (change: ItemChange<T>): void {
+  /** `isListed` is false where no page has changed. */
+  #changed (change: ItemChange<T>, isListed = true): void {
     this.#sorted = undefined
-    this.derived.clear()
+    if (isListed) {
+      this.#listed = undefined
+      this.derived.clear()
+    }
     this.#listeners.notify()
     this.#itemListeners.notify(change)
+    if (isListed) this.#pageListeners.notify()
   }
 }
 
 function firstAbove (keys: string[], key: string): number {
-  let low = 0
-  let high = keys.length
+  let [low, high] = [0, keys.length]
   while (low < high) {
     const middle = (low + high) >>> 1
     if ((keys[middle] as string) <= key) low = middle + 1

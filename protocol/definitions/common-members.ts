@@ -30,8 +30,6 @@ export interface Relayed {
   readonly guessed?: boolean | undefined
   /** The place of the upstream among the others: the lowest wins. */
   readonly rank?: (() => number) | undefined
-  /** True for one that is called by its name, and not listed: a search finds it. */
-  readonly unlisted?: boolean | undefined
   /** Other names under which it is found, but not listed. */
   readonly spellings?: readonly string[] | undefined
 }

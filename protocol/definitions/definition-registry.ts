@@ -13,9 +13,9 @@ export interface Registry<T> {
   readonly source: Source<T>
   /**
    * Removes and puts many definitions of an upstream; clients hear of it once. Local definitions of the same name win,
-   * and their names are returned.
+   * and their names are returned. Those that `isUnlisted` are called by their names, and are in no list.
    */
-  relay: (removed: readonly T[], items: readonly T[]) => string[]
+  relay: (removed: readonly T[], items: readonly T[], isUnlisted?: (item: T) => boolean) => string[]
   /** Sets how long clients may keep the list at most, as upstreams say; undefined when they do not. */
   limitCaching: (hints: CacheHints | undefined) => void
 }
@@ -37,10 +37,10 @@ export function registryOf<
     get: name => collection.get(name),
     names: () => collection.keys(),
     source: collection,
-    relay: (removed, items) =>
+    relay: (removed, items, isUnlisted = () => false) =>
       collection.relay(
         removed.map(({ name }) => name),
-        items.map(item => ({ key: item.name, item, spellings: item.spellings }))
+        items.map(item => ({ key: item.name, item, spellings: item.spellings, unlisted: isUnlisted(item) }))
       ),
     limitCaching: hints => {
       collection.mostHints = hints

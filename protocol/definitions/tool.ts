@@ -4,7 +4,9 @@ import type { Call } from '../dispatch/call.js'
 import type { Target } from '../dispatch/target.js'
 import type { CallToolResult } from '../wire/content.js'
 import { errors, type Mistake } from '../wire/errors.js'
+import type { Identity } from '../wire/identity.js'
 import { isObject } from '../wire/json.js'
+import type { Params } from '../wire/jsonrpc.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './checks.js'
 import { mirrorsOf, type Mirror } from '../http/mirrored-headers.js'
 import { checkLengths } from '../wire/result-size.js'
@@ -89,6 +91,15 @@ export interface Tool<Input = unknown, Output = unknown> extends Relayed {
    * the tool, and its item answers. Undefined where the arguments name nothing.
    */
   readonly targetOf?: ((input: Record<string, unknown>, call: Call) => Target<Tool> | undefined) | undefined
+  /** True for the tools by which others are found and called. */
+  readonly ofSearch?: boolean
+  /**
+   * The params of the call that one of this tool stands for; undefined where it is a call of the tool itself. The other
+   * call is made in its place.
+   */
+  readonly standsFor?: (params: Params) => Params | undefined
+  /** The definition that a caller gets which may not know all that `listed` says. */
+  readonly listedFor?: (identity: Identity) => Record<string, unknown>
   /** Calls the author's `run`. */
   run (input: Record<string, unknown>, call: Call): unknown
   /** Makes the result from what `run` returned. `warn` gets a sentence about a value that JSON loses, once. */

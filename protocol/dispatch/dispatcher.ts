@@ -21,7 +21,7 @@ import { Capabilities } from './capabilities.js'
 import { ClientRequestKinds } from '../questions/client-request.js'
 import { Deadlines } from './deadlines.js'
 import { Lifecycle } from './lifecycle.js'
-import { Methods, type Handler, type Method, type MethodOptions } from './methods.js'
+import { Methods, type Caller, type Handler, type Method, type MethodOptions } from './methods.js'
 import { Notifications, type Listener } from './notifications.js'
 import { Observers } from './observers.js'
 import { Pipeline, type AwaitTarget, type Gate, type Middleware, type ScopeChallenge } from './pipeline.js'
@@ -178,10 +178,17 @@ export class Dispatcher {
     try {
       const revision = resolveRevision(request, peer, this.limits)
       peer.lastRevision = revision
-      this.#start(new Call(this.#callHost, request, peer, channel, revision, identity))
+      const meant = peer.view === undefined ? request : this.#meantBy(request, { peer, channel, identity })
+      this.#start(new Call(this.#callHost, meant, peer, channel, revision, identity))
     } catch (error) {
       this.observers.respondWith(error, sent => this.#refuse(request.id, sent, peer, channel))
     }
+  }
+
+  #meantBy (request: Request, caller: Caller): Request {
+    const { params } = request
+    const meant = this.#methods.get(request.method)?.meant?.(params, caller) ?? params
+    return meant === params ? request : { ...request, params: meant }
   }
 
   #start (call: Call): void {

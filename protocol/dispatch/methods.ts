@@ -20,6 +20,11 @@ export interface MethodOptions<T = unknown> {
   scopes?: readonly string[]
   /** Looks up what the request is about, which has scopes of its own; undefined when there is no such thing. */
   target?: (params: Params, call: Call) => Target<T> | undefined
+  /**
+   * Finds the params of the request that a client of a view means, where it sent another that stands for it. The call
+   * is made with them: all that is checked, counted and answered is that request.
+   */
+  meant?: ((params: Params, caller: Caller) => Params) | undefined
   /** True for a method that does not seem to exist to callers without its scopes, over HTTP either. */
   hidden?: boolean
   /**
@@ -29,7 +34,11 @@ export interface MethodOptions<T = unknown> {
   unknown?: (params: Params, call: Call) => McpError
 }
 
-export interface Method extends Required<Pick<MethodOptions, 'timed' | 'target' | 'hidden' | 'unknown'>> {
+/** The client of a request that is not a call yet. */
+export type Caller = Pick<Call, 'peer' | 'channel' | 'identity'>
+
+export interface Method
+  extends Required<Pick<MethodOptions, 'timed' | 'target' | 'hidden' | 'unknown'>>, Pick<MethodOptions, 'meant'> {
   check: Check
   handle: Handler
 }
@@ -53,6 +62,7 @@ export class Methods {
       handle: withParser(schema, handle),
       timed,
       target: options.target ?? (() => whole),
+      meant: options.meant,
       hidden,
       unknown
     }

@@ -62,6 +62,10 @@ function params (headers: Headers, mirrors: Mirror[], args: Params): void {
   }
 }
 
+/** The mirrors whose header a request has. */
+export const givenMirrors = (headers: Headers, mirrors: Mirror[]): Mirror[] =>
+  mirrors.filter(({ header }) => headers[header.toLowerCase()] !== undefined)
+
 function missingMirrors (headers: Headers, mirrors: Mirror[], args: Params): string[] {
   const lacking = mirrors.filter(
     ({ header, path }) =>

@@ -71,14 +71,14 @@ function narrowingBy ([tools, readonly, own, excluded, toolsets, reading]: Array
     !onlyReading
   ) { return undefined }
   const decided = new WeakMap<Narrowed, boolean>()
-  const keepsTool = (item: Narrowed): boolean =>
+  const names = (item: Narrowed): boolean =>
     (byQuery?.(item) ?? true) &&
     // The two headers add up, as they do where they come from.
     ((byHeader === undefined && isOfServer === undefined) ||
       byHeader?.(item) === true ||
       isOfServer?.(item) === true) &&
-    without?.(item) !== true &&
     (!onlyReading || isReadOnly(item))
+  const keepsTool = (item: Narrowed): boolean => without?.(item) !== true && (item.ofSearch === true || names(item))
   return {
     keeps: (kind, item) => {
       if (kind !== 'tools') return isOfServer?.(item) ?? true

@@ -13,6 +13,16 @@ export const fromWire = ({ code, message, data, cause }: WireError): McpError =>
 export const relayError = ({ message, data, headers, cause }: McpError, code: number, status: number): McpError =>
   new McpError(code, message, data, status, headers, { cause })
 
+/** The error with one more sentence, in its text and its details. */
+export function withSentence (
+  { code, message, data, status, headers, cause }: McpError,
+  sentence: string
+): McpError {
+  const details = Object(data) as { details?: unknown }
+  const amended = typeof details.details === 'string' ? { ...details, details: `${details.details}. ${sentence}` } : data
+  return new McpError(code, `${message}. ${sentence}`, amended, status, headers, { cause })
+}
+
 const MAX_NAME = 256
 
 /** The length to which a client's error is cut before an author gets it: a longer one would only fill logs. */

@@ -11,4 +11,6 @@ export interface Narrowed {
   readonly accessName?: string | undefined
   readonly scopeNames?: readonly string[] | undefined
   readonly listed?: Record<string, unknown>
+  /** True for a tool by which others are found and called: nothing but its name takes it away. */
+  readonly ofSearch?: boolean | undefined
 }

@@ -27,12 +27,20 @@ const answers: Answers = {
   'elicitation/create': () => ({ action: 'accept', content: { name: 'Ada' } })
 }
 
-export async function openCell (t: Test, place: Place, transport: Transport, revision: Revision): Promise<Cell> {
+/** `common` holds for all clients of the cell. */
+export async function openCell (
+  t: Test,
+  place: Place,
+  transport: Transport,
+  revision: Revision,
+  common: ClientOptions = {}
+): Promise<Cell> {
   const faults: string[] = []
   return { transport, revision, client: await connect(t), faults, connect }
 
   async function connect (t: Test, options?: ClientOptions): Promise<Client> {
-    const client = await Client.open(place, transport, revision, { capabilities, answers, faults, ...options })
+    const all = { capabilities, answers, faults, ...common, ...options }
+    const client = await Client.open(place, transport, revision, all)
     t.teardown(async () => await client.close())
     return client
   }

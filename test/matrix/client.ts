@@ -22,6 +22,8 @@ export interface ClientOptions {
   answers?: Answers
   /** False for a client that leaves out the handshake. */
   handshake?: boolean
+  /** True for a client that calls tools by way of `call_tool`. */
+  indirect?: boolean
   /** Where to note what the server must not do: messages against the schema, answers to nothing. */
   faults?: string[]
 }
@@ -54,6 +56,7 @@ export class Client {
   readonly #faults: string[]
   readonly #capabilities: Json
   readonly #answers: Answers
+  readonly #isIndirect: boolean
   readonly #pending = new Map<Id, Pending>()
   #connection: Connection | undefined
   #lastId = 100
@@ -73,13 +76,14 @@ export class Client {
   private constructor (
     transport: Transport,
     revision: Revision,
-    { capabilities = {}, answers = {}, faults = [] }: ClientOptions
+    { capabilities = {}, answers = {}, faults = [], indirect = false }: ClientOptions
   ) {
     this.transport = transport
     this.revision = revision
     this.#faults = faults
     this.#capabilities = capabilities
     this.#answers = answers
+    this.#isIndirect = indirect
   }
 
   /** Sends a request and waits for its answer, answering on the way what the server needs to know. */
@@ -112,7 +116,8 @@ export class Client {
     { id = ++this.#lastId, as: revision = this.revision }: RequestOptions = {}
   ): Started {
     const reply = new Promise<Reply>(resolve => this.#pending.set(id, { method, revision, resolve }))
-    const described = describe(params, revision, this.#capabilities)
+    const sent = this.#isIndirect && method === 'tools/call' ? indirectly(params) : params
+    const described = describe(sent, revision, this.#capabilities)
     const { drop } = this.#send({ id, method, ...(described === undefined ? {} : { params: described }) }, revision)
     const cancel = this.transport.cancelsByDropping(revision)
       ? drop
@@ -235,4 +240,9 @@ export class Client {
       this.#faults.push(`${revision.version} ${method ?? message.method ?? ''}: ${fault} in ${JSON.stringify(message)}`)
     }
   }
+}
+
+/** The params of a call of `call_tool` that stands for this one. */
+function indirectly ({ name, arguments: args, ...rest }: Json = {}): Json {
+  return { ...rest, name: 'call_tool', arguments: { name, ...(args === undefined ? {} : { arguments: args }) } }
 }

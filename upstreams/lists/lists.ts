@@ -87,6 +87,7 @@ export class Lists {
     for (const merged of Object.values(this.#merged)) merged.rerank()
     for (const alias of former.keys()) if (!this.#all.has(alias)) this.#gateway.views.close(alias)
     this.#summarise()
+    this.#gateway.views.noteListsRead()
     await this.#forget([...former.keys()].filter(alias => !next.has(alias)))
   }
 
@@ -105,6 +106,11 @@ export class Lists {
     }
     // A short name may be that of any upstream in the view.
     return views.get(call.peer.view ?? '')?.selection?.hasShortNames === true ? this.#firstReads.all(call) : undefined
+  }
+
+  /** Settles when a call has waited for all upstreams of its view, as lists do; undefined when it need not wait. */
+  firstLists (call: Call): Promise<unknown> | undefined {
+    return this.#firstReads.isEmpty ? undefined : this.#firstReads.all(call)
   }
 
   statusOf (alias: string): Pick<UpstreamStatus, 'tools' | 'repaired' | 'stale' | 'warnings'> {

@@ -11,7 +11,7 @@ export interface RankedTexts {
   /** The terms of a query, made as those of the tools were. */
   readonly termsOf: (query: string) => string[]
   readonly postings: ReadonlyMap<string, Posting>
-  /** Canonical names by slot; undefined for a slot that is free. */
+  /** Keys by slot, which are canonical names in most cases; undefined for a slot that is free. */
   readonly names: ReadonlyArray<string | undefined>
   /** The sum of what all terms of a tool count, by slot. */
   readonly lengths: readonly number[]
@@ -42,7 +42,7 @@ const IN_NAMES = /[-_./]/
 let scores = new Float64Array(0)
 
 /**
- * Finds the canonical names of the tools that fit a query best, by Okapi BM25. A tool whose name is in the query comes
+ * Finds the keys of the tools that fit a query best, by Okapi BM25. A tool whose name is in the query comes
  * first, whatever the scores; equal scores go by name, so equal lists give equal rankings on every node. Tools that
  * `accepts` refuses do not count towards the limit. Throws a `ToolError` for a query that is too long.
  */

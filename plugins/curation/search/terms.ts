@@ -4,6 +4,8 @@ import { isObject } from '../../../protocol/wire/json.js'
 /** A tool as the index gets it: its canonical name, such as `alias__tool`, and its definition as it is listed. */
 export interface SearchedTool {
   readonly name: string
+  /** Names it in the index, where the index has several of its name: the name itself when absent. */
+  readonly key?: string
   readonly listed: Readonly<Record<string, unknown>>
 }
 

@@ -7,7 +7,7 @@ import { splitName, termsOf, weighTerms, WEIGHTS, type SearchedTool, type TermsO
 const SLICE = 2
 
 /** A tool of the index, with the terms it has. */
-interface Entry { readonly slot: number, readonly listed: SearchedTool['listed'], readonly terms: string[] }
+interface Entry { readonly slot: number, readonly tool: SearchedTool, readonly terms: string[] }
 
 /**
  * The index that all callers search. It takes changes as a difference, and works on them in turns of the event loop
@@ -25,7 +25,7 @@ export class ToolIndex implements RankedTexts {
   /** Slots by the names that queries may call a tool by, in small letters. */
   readonly #called = new Map<string, number[]>()
   readonly #free: number[] = []
-  /** Changes that are not in the index yet, by canonical name: a tool, or undefined for one that is gone. */
+  /** Changes that are not in the index yet, by key: a tool, or undefined for one that is gone. */
   #queued = new Map<string, SearchedTool | undefined>()
   /** Ends when all changes of which work began are in the index. */
   #work: Promise<void> = Promise.resolve()
@@ -43,10 +43,10 @@ export class ToolIndex implements RankedTexts {
 
   slotsOf (name: string): readonly number[] { return this.#called.get(name) ?? [] }
 
-  /** Takes tools away by their canonical names, and adds tools or replaces them. Returns before that is done. */
+  /** Takes tools away by their keys, and adds tools or replaces them. Returns before that is done. */
   change (removed: Iterable<string>, put: Iterable<SearchedTool>): void {
-    for (const name of removed) this.#queued.set(name, undefined)
-    for (const tool of put) this.#queued.set(tool.name, tool)
+    for (const key of removed) this.#queued.set(key, undefined)
+    for (const tool of put) this.#queued.set(tool.key ?? tool.name, tool)
     if (this.#queued.size > 0) this.#work = this.#next ??= this.#work.then(async () => await this.#applyQueued())
   }
 
@@ -61,17 +61,17 @@ export class ToolIndex implements RankedTexts {
     this.#queued = new Map()
     this.#next = undefined
     let begun = performance.now()
-    for (const [name, tool] of changes) {
-      if (tool === undefined || this.#entries.get(name)?.listed !== tool.listed) this.#replace(name, tool)
+    for (const [key, tool] of changes) {
+      if (tool === undefined || this.#entries.get(key)?.tool.listed !== tool.listed) this.#replace(key, tool)
       if (performance.now() - begun < SLICE) continue
       await setImmediate()
       begun = performance.now()
     }
   }
 
-  #replace (name: string, tool: SearchedTool | undefined): void {
-    const former = this.#entries.get(name)
-    if (former !== undefined) this.#remove(name, former)
+  #replace (key: string, tool: SearchedTool | undefined): void {
+    const former = this.#entries.get(key)
+    if (former !== undefined) this.#remove(key, former)
     if (tool !== undefined && isForModels(tool.listed)) this.#add(tool)
   }
 
@@ -88,20 +88,21 @@ export class ToolIndex implements RankedTexts {
         posting.counts.push(count)
       }
     }
-    this.names[slot] = tool.name
+    const key = tool.key ?? tool.name
+    this.names[slot] = key
     this.lengths[slot] = length
     this.totalLength += length
-    this.#entries.set(tool.name, { slot, listed: tool.listed, terms: [...terms.keys()] })
-    for (const name of namesOf(tool.name, tool.listed)) this.#called.set(name, [...this.slotsOf(name), slot])
+    this.#entries.set(key, { slot, tool, terms: [...terms.keys()] })
+    for (const name of namesOf(tool)) this.#called.set(name, [...this.slotsOf(name), slot])
   }
 
-  #remove (name: string, { slot, listed, terms }: Entry): void {
+  #remove (key: string, { slot, tool, terms }: Entry): void {
     for (const term of terms) {
       const { slots, counts } = this.postings.get(term) as Posting
       if (slots.length === 1) this.postings.delete(term)
       else takeOut(slots, counts, slots.indexOf(slot))
     }
-    for (const called of namesOf(name, listed)) {
+    for (const called of namesOf(tool)) {
       const others = this.slotsOf(called).filter(other => other !== slot)
       if (others.length > 0) this.#called.set(called, others)
       else this.#called.delete(called)
@@ -109,7 +110,7 @@ export class ToolIndex implements RankedTexts {
     this.names[slot] = undefined
     this.totalLength -= this.lengths[slot] ?? 0
     this.lengths[slot] = 0
-    this.#entries.delete(name)
+    this.#entries.delete(key)
     this.#free.push(slot)
   }
 }
@@ -129,7 +130,7 @@ function isForModels ({ _meta }: SearchedTool['listed']): boolean {
   return !Array.isArray(visibility) || visibility.includes('model')
 }
 
-function namesOf (name: string, listed: SearchedTool['listed']): Set<string> {
+function namesOf ({ name, listed }: SearchedTool): Set<string> {
   const [, bare] = splitName(name)
   return new Set([name, bare, ...typeof listed.name === 'string' ? [listed.name] : []].map(each => each.toLowerCase()))
 }

@@ -5,14 +5,15 @@ import type { Tool } from '../../../protocol/definitions/tool.js'
 import type { Mcp } from '../../core/mcp.js'
 import type { Kind } from '../../core/scopes.js'
 import type { Selected, View } from '../../core/views.js'
+import type { ViewSearch } from '../search/view-search.js'
 import { difference, inOrder, partialDifference, type Difference } from './difference.js'
 import { chooseNames, projected, projectedResource, shortName, type Clash } from './projected.js'
 import { excludes, includes, includesUri, mayShow, type ViewDefinition } from './selection.js'
+import { ToolsOfView } from './tools-of-view.js'
 
 type Whole = Pick<Mcp, 'tools' | 'prompts' | 'resources'>
 
-/** Makes the tools that a view has besides those of the whole gateway. */
-export type ToolsOfView = (definition: ViewDefinition) => Tool[]
+type Named = 'tools' | 'prompts'
 
 /** The tools or prompts of a view: as they are shown by name, and where they are registered. */
 interface Shown<T> {
@@ -28,8 +29,7 @@ export class CuratedView {
   readonly #view: View
   readonly #whole: Whole
   readonly definition: ViewDefinition
-  /** The tools that only the view has. */
-  readonly #own: Tool[]
+  readonly #tools: ToolsOfView
   /** The items of the whole that were looked at: true for those that are in the view. */
   readonly #included = new WeakMap<object, boolean>()
   /** The items of the view, by those of the whole that they were made of. */
@@ -41,33 +41,43 @@ export class CuratedView {
     templates: new Map<string, Resource>()
   }
 
+  /** True until all tools were shown as search demands, or as they are without it. */
+  #isSearchNew: boolean
   readonly #clashes: { tools: Clash[], prompts: Clash[] } = { tools: [], prompts: [] }
   /** The aliases of the upstreams that something in the view is of; undefined until they are asked for. */
   #aliases: ReadonlySet<string | undefined> | undefined
 
-  /** `former` is the view of the same name before its definition changed: what is the same in both stays. */
-  constructor (view: View, definition: ViewDefinition, whole: Whole, toolsOf: ToolsOfView, former?: CuratedView) {
+  /**
+   * `own` are the tools that only the view has. `former` is the view of the same name before its definition changed:
+   * what is the same in both stays.
+   */
+  constructor (
+    view: View,
+    definition: ViewDefinition,
+    whole: Whole,
+    own: readonly Tool[],
+    former?: CuratedView,
+    search?: ViewSearch
+  ) {
     this.#view = view
+    this.#isSearchNew = search !== undefined || former?.hasSearch === true
     this.#whole = whole
     this.definition = definition
     if (former !== undefined) this.#shown = former.#shown
-    const isIncluded = (kind: Kind, item: Selected): boolean => this.#includes(kind, item)
     Object.assign(view, {
       description: definition.description,
       instructions: definition.instructions,
       scopes: definition.scopes,
       selection: {
         hasShortNames: definition.names === 'short',
-        includes: isIncluded,
+        includes: (kind, item) => this.#includes(kind, item),
         excludes: (kind, item) => excludes(definition, kind, item),
         mayShow: upstream => mayShow(definition, upstream),
-        has: alias => this.#has(alias)
+        has: alias => this.#has(alias),
+        asCalled: search && (tool => search.asCalled(tool))
       }
     } satisfies Partial<View>)
-    const { results, ...own } = definition
-    this.#own = toolsOf(definition)
-      .filter(each => !excludes(definition, 'tools', each))
-      .map(each => projected(each, each.name, own))
+    this.#tools = new ToolsOfView(definition, view.tools, this.#shown.tools, own, search)
     view.resources.findUnlistedWith((uri, call, template) => {
       const found = whole.resources.findUnlisted(uri, call, template)
       return found !== undefined && includesUri(definition, found, uri)
@@ -104,6 +114,20 @@ export class CuratedView {
     if (!this.#apply('prompts', change, this.#shownPrompts)) this.sync('prompts')
   }
 
+  get hasSearch (): boolean {
+    return this.#tools.search !== undefined
+  }
+
+  /** Takes over the words of servers, in views with search. */
+  renewSearch (): void {
+    this.#tools.renew()
+  }
+
+  /** Ends what is kept for the view besides its collections. */
+  close (): void {
+    this.#tools.search?.close()
+  }
+
   /** Takes over how long clients may keep lists. */
   limitCaching (): void {
     const { tools, prompts, resources } = this.#whole
@@ -113,41 +137,38 @@ export class CuratedView {
   }
 
   get #shownTools (): Shown<Tool> {
-    return { shown: this.#shown.tools, registry: this.#view.tools }
+    return { shown: this.#shown.tools, registry: this.#tools }
   }
 
   get #shownPrompts (): Shown<Prompt> {
     return { shown: this.#shown.prompts, registry: this.#view.prompts }
   }
 
-  #syncNamed<T extends Tool | Prompt> (
-    kind: 'tools' | 'prompts',
-    items: Iterable<T>,
-    { shown, registry }: Shown<T>
-  ): void {
+  #syncNamed<T extends Tool | Prompt> (kind: Named, items: Iterable<T>, { shown, registry }: Shown<T>): void {
     const included = [...items].filter(item => this.#includes(kind, item))
     const { names, clashes } = chooseNames(included, this.definition.names === 'short', this.#view.name)
     this.#clashes[kind] = clashes
     const next = new Map(
       included.map(item => {
-        const name = names.get(item) ?? item.name
+        const chosen = names.get(item) ?? item.name
+        // No short name hides a tool of the view itself.
+        const name = kind === 'tools' && this.#tools.hasOwn(chosen) ? item.name : chosen
         return [name, this.#projectNamed(item, name)]
       })
     )
     // They win over others of their names.
-    if (kind === 'tools') for (const own of this.#own) next.set(own.name, own as T)
-    this.#relay(registry, difference(shown, next))
+    if (kind === 'tools') for (const own of this.#tools.own()) next.set(own.name, own as T)
+    const { removed, put } = difference(shown, next)
+    const isNew = kind === 'tools' && this.#isSearchNew
+    if (isNew) this.#isSearchNew = false
+    this.#relay(registry, { removed, put: isNew ? [...next.values()] : put })
   }
 
   /**
    * Takes over the changed items alone: of 5,000 tools one changes at a time. False where a name is taken, or was, so
    * that all names have to be chosen again; nothing has changed then.
    */
-  #apply<T extends Tool | Prompt> (
-    kind: 'tools' | 'prompts',
-    change: ItemChange<T>,
-    { shown, registry }: Shown<T>
-  ): boolean {
+  #apply<T extends Tool | Prompt> (kind: Named, change: ItemChange<T>, { shown, registry }: Shown<T>): boolean {
     if (this.#clashes[kind].length > 0) return false
     const next = new Map<string, T | undefined>()
     const gone = new Set<T>()
@@ -196,11 +217,7 @@ export class CuratedView {
     return new Map(
       included.map(item => [
         item.uri,
-        this.#project(
-          item,
-          () => true,
-          () => projectedResource(item, this.definition)
-        )
+        this.#project(item, () => true, () => projectedResource(item, this.definition))
       ])
     )
   }
@@ -221,11 +238,7 @@ export class CuratedView {
   }
 
   #projectNamed<T extends Tool | Prompt> (item: T, name: string): T {
-    return this.#project(
-      item,
-      known => known.name === name,
-      () => projected(item, name, this.definition)
-    )
+    return this.#project(item, known => known.name === name, () => projected(item, name, this.definition))
   }
 
   #has (alias: string): boolean {

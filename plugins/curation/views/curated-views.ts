@@ -4,10 +4,18 @@ import { didYouMean } from '../../../lib/nearest-name.js'
 import type { Mcp } from '../../core/mcp.js'
 import type { Kind } from '../../core/scopes.js'
 import type { Selected } from '../../core/views.js'
+import type { ViewSearch } from '../search/view-search.js'
 import { CuratedView } from './curated-view.js'
 import { chooseNames, type Clash } from './projected.js'
 import { resourceTools } from './resource-tools.js'
-import { canonicalNames, includes, patternsOf, type ViewDefinition, type ViewDefinitions } from './selection.js'
+import {
+  canonicalNames,
+  includes,
+  patternsOf,
+  searchIn,
+  type ViewDefinition,
+  type ViewDefinitions
+} from './selection.js'
 import { choiceOf, ServedChoices } from './served-choices.js'
 
 interface Log { warn (data: object, text: string): void }
@@ -46,7 +54,11 @@ export class CuratedViews {
         if (listsBehindTemplates) mcp.views.get(name)?.resources.listChanged(mayKnow)
       }
     })
-    mcp.views.onListsRead(() => this.#warnOfPatterns())
+    mcp.views.onListsRead(() => {
+      // The words of servers are read with their lists.
+      for (const view of this.#all.values()) view.renewSearch()
+      this.#warnOfPatterns()
+    })
   }
 
   /**
@@ -77,6 +89,7 @@ export class CuratedViews {
   async configure (definitions: ViewDefinitions): Promise<void> {
     const { views, health } = this.#mcp
     for (const name of [...this.#all.keys()].filter(name => !Object.hasOwn(definitions, name))) {
+      this.#all.get(name)?.close()
       this.#all.delete(name)
       views.close(name)
       health.report(`view ${name}`, undefined)
@@ -84,12 +97,16 @@ export class CuratedViews {
     for (const [name, definition] of Object.entries(definitions)) {
       const former = this.#all.get(name)
       if (isDeepStrictEqual(former?.definition, definition)) continue
+      // Before the former one ends: the index stays.
+      const search = this.#searchOf(name, definition)
+      former?.close()
       const view = new CuratedView(
         views.open(name),
         definition,
         this.#mcp,
-        ({ resourcesAsTools }) => (resourcesAsTools === true ? resourceTools(this.#mcp) : []),
-        former
+        definition.resourcesAsTools === true ? resourceTools(this.#mcp) : [],
+        former,
+        search
       )
       this.#all.set(name, view)
       this.#decided.set(name, new Set())
@@ -99,6 +116,12 @@ export class CuratedViews {
     this.#report()
     this.#warnOfPatterns()
     await this.#served.save(definitions)
+  }
+
+  #searchOf (name: string, definition: ViewDefinition): ViewSearch | undefined {
+    const { limit } = searchIn(definition) ?? {}
+    const { readOnly: isReadOnly = false } = definition
+    return limit === undefined ? undefined : this.#mcp.search.open(name, { limit, isReadOnly })
   }
 
   #each (apply: (view: CuratedView) => void): void {
@@ -153,7 +176,7 @@ export class CuratedViews {
         )
       ) { return [] }
       const known =
-        field === 'servers' ? status.map(({ alias }) => alias) : this.#namesOf(field === 'exclude' ? KINDS : [field])
+        field === 'servers' ? status.map(({ alias }) => alias) : this.#namesOf(kindsOf(field))
       decided.add(`${field} ${pattern}`)
       if (known.some(one => fitsGlob(pattern, one))) return []
       return [`option views.${name}.${field} has "${pattern}", which matches nothing${didYouMean(pattern, known)}`]
@@ -169,6 +192,11 @@ export class CuratedViews {
     }
     return kinds.flatMap(kind => items[kind].flatMap(item => canonicalNames(kind, item)))
   }
+}
+
+function kindsOf (field: Kind | 'exclude' | 'search.always'): readonly Kind[] {
+  if (field === 'exclude') return KINDS
+  return [field === 'search.always' ? 'tools' : field]
 }
 
 /** A sentence about a short name that more than one thing would have. */

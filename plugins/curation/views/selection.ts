@@ -19,7 +19,14 @@ export interface ViewDefinition {
   readonly instructions?: string
   readonly resourcesAsTools?: boolean
   readonly results?: ResultOptions
+  readonly search?: boolean | { readonly always?: readonly string[]; readonly limit?: number }
 }
+
+/** How the tools of a view are found: those that are listed all the same, and how many a search finds. */
+export interface SearchDefinition { readonly always: readonly string[], readonly limit: number }
+
+/** How many tools a search finds where neither it nor the view says. */
+const DEFAULT_HITS = 8
 
 /** The views of a gateway, by name. */
 export type ViewDefinitions = Readonly<Record<string, ViewDefinition>>
@@ -85,10 +92,21 @@ export function mayExcludeFrom (
 /** The patterns of a view that are compared with names, by the field that has them. */
 export function patternsOf (
   definition: ViewDefinition
-): Array<{ field: Kind | 'servers' | 'exclude'; pattern: string }> {
-  return (['servers', 'tools', 'resources', 'prompts', 'exclude'] as const).flatMap(field =>
-    (definition[field] ?? []).map(pattern => ({ field, pattern }))
-  )
+): Array<{ field: Kind | 'servers' | 'exclude' | 'search.always'; pattern: string }> {
+  const always = searchIn(definition)?.always ?? []
+  return [
+    ...(['servers', 'tools', 'resources', 'prompts', 'exclude'] as const).flatMap(field =>
+      (definition[field] ?? []).map(pattern => ({ field, pattern }))
+    ),
+    ...always.map(pattern => ({ field: 'search.always' as const, pattern }))
+  ]
+}
+
+/** How the tools of a view are found; undefined where they are listed. */
+export function searchIn ({ search = false }: ViewDefinition): SearchDefinition | undefined {
+  if (search === false) return undefined
+  const { always = [], limit = DEFAULT_HITS } = search === true ? {} : search
+  return { always, limit }
 }
 
 /** The URI as operators write it: behind the alias of the upstream, if it is of one. */
@@ -145,5 +163,6 @@ const namesNothing = ({ servers, tools = [], resources = [], prompts = [] }: Vie
 const isReadOnly = ({ listed: { annotations } }: Selected): boolean =>
   isObject(annotations) && annotations.readOnlyHint === true
 
-const fitAny = (patterns: readonly string[], names: readonly string[]): boolean =>
+/** True when one of the names fits one of the patterns. */
+export const fitAny = (patterns: readonly string[], names: readonly string[]): boolean =>
   patterns.some(pattern => names.some(name => fitsGlob(pattern, name)))
