@@ -158,3 +158,11 @@ t.test('thousands of tools are counted over several turns', async t => {
   t.ok((all?.tools ?? 0) >= 3_000)
   t.ok(turns >= 5, `others had ${turns} turns`)
 })
+
+t.test('a view with search costs what it lists, and says how many more are found', async t => {
+  const { app, client } = await costly(t, { views: { finding: { search: true } } })
+  const [all, finding] = await app.mcp.costs.ofViews()
+  const seen = await toolsOf(await client({ view: 'finding' }))
+  t.match(finding, { tools: seen.length, found: all?.tools, tokens: sum(seen) })
+  t.match((await app.mcp.costs.ofTools('finding'))?.map(({ name }) => name), seen.map(({ name }) => name))
+})
