@@ -1,5 +1,9 @@
 import t from 'tap'
 import { createClient, tool as localTool, type Client, type Options } from '../../../../app.js'
+import type { Tool } from '../../../../protocol/definitions/tool.js'
+import type { Call } from '../../../../protocol/dispatch/call.js'
+import { modern } from '../../../../protocol/revisions/table.js'
+import { ANONYMOUS_ALL_SCOPES } from '../../../../protocol/wire/identity.js'
 import { longestTurn, multiply, readLabelled } from '../../../../bench/measure/ranking.js'
 import { gateway, listening } from '../../../support/gateway.js'
 import type { Json } from '../../../support/specification/message.js'
@@ -176,6 +180,28 @@ t.test('tools that only the user interface of an app may call are found by no se
   const apps = new FakeUpstream('apps', { tools: [refresh, tool('draw', { description: 'Draws the chart' })] })
   const { client } = await searchable(t, { all: { search: true } }, {}, [apps])
   t.strictSame(await found(await client({ view: 'all' }), 'refresh the chart apps__refresh'), ['apps__draw'])
+})
+
+t.test('a tool that says something else in a view is found by that, in this view alone', async t => {
+  const { app, client } = await searchable(t)
+  const call = { identity: ANONYMOUS_ALL_SCOPES, channel: {}, revision: modern } as unknown as Call
+  const search = app.mcp.search.open('other', { limit: 8, isReadOnly: false })
+  const [find] = search.tools()
+  const query = async (text: string): Promise<unknown> =>
+    (await find?.run({ query: text, detail: 'names' }, call) as { structuredContent: { tools: unknown } }).structuredContent.tools
+  const { accessName = 'calculate', ...whole } = app.mcp.tools.get('calculate') as Tool
+  const sum = { ...whole, accessName, name: 'sum', listed: { ...whole.listed, name: 'sum', description: 'Makes a total' } }
+  search.change([], [sum])
+  t.strictSame(await query('total'), [{ name: 'sum' }])
+  t.strictSame(await query('sum'), [{ name: 'sum' }])
+  t.strictSame(await query('adds two numbers'), [], 'the text of the whole gateway is not that of the view')
+  const inside = await client({ view: 'all' })
+  t.strictSame(await found(inside, 'total'), [])
+  t.strictSame(await found(inside, 'adds two numbers'), ['calculate'])
+  search.change([sum], [{ ...whole, accessName }])
+  t.strictSame(await query('total'), [])
+  t.strictSame(await query('adds two numbers'), [{ name: 'calculate' }])
+  search.close()
 })
 
 t.test('a short name does not hide the tools of search', async t => {
