@@ -350,6 +350,21 @@ t.test('a tool of the name read_result wins where it is, and ours comes back whe
   await until(isOurs, 'ours is listed')
 })
 
+t.test('in a view with search, a call through call_tool is shortened like a direct one, and read there', async t => {
+  const app = await gateway(t, { ...base, views: { found: { search: true, results: { max: 2_000 } } } })
+  const inside = await client(t, app, 'found')
+  const direct = await call(inside, 'long')
+  const result = await call(inside, 'call_tool', { name: 'long', arguments: {} })
+  const plain = ({ content }: Result): string =>
+    String(content[0]?.text).replaceAll(/result\/[\w-]{22}|"[\w-]{22}"|\d{4}-[\d:.T-]+Z/g, 'ID')
+  t.equal(plain(result), plain(direct))
+  const { uri } = linkIn(result)
+  t.equal(await textAt(inside, uri), LONG)
+  const read = { name: 'read_result', arguments: { id: uri, offset: 3, length: 4 } }
+  t.match(await call(inside, 'call_tool', read), { content: [{ text: LONG.slice(3, 7) }, {}] })
+  t.match(await call(inside, 'find_tools', { query: 'long' }), { isError: false }, 'what finds tools is not touched')
+})
+
 t.test('a result is for its caller alone, over every road, and any other looks unknown byte for byte', async t => {
   const keys = [key('ada', ADA), key('bob', BOB)]
   const { app, url } = await listening(t, { ...base, apiKeys: keys, views: { small: { results: { max: 1_000 } } } })
