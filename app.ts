@@ -200,10 +200,11 @@ async function configureUpstreams (fastify: FastifyInstance, options: FlatOption
 
 /** Opens the views, when everything that is known at the start is served. */
 async function configureViews ({ mcp }: FastifyInstance, { views }: FlatOptions): Promise<void> {
-  const clashes = await mcp.curation.clashesIn(views)
-  if (clashes.length > 0) throw new OptionsError(clashingNames(clashes))
-  await mcp.curation.configure(views)
-  await mcp.results.settle()
+  const { curation, results } = mcp
+  const mistakes = [...await curation.missingIn(views), ...clashingNames(await curation.clashesIn(views))]
+  if (mistakes.length > 0) throw new OptionsError(mistakes)
+  await curation.configure(views)
+  await results.settle()
 }
 
 /** True when only the client that started the command can reach it, and needs no credential. */

@@ -90,7 +90,7 @@ export const gateway = fp(async (fastify: FastifyInstance, options: FlatOptions 
   await fastify.register(upstreams, options)
   await fastify.register(servers)
   await fastify.register(search)
-  await fastify.register(curation)
+  await fastify.register(curation, { maxMcpConfig: options.maxMcpConfig })
   await fastify.register(costs)
   await fastify.register(watch, { maxQueue: options.maxQueue })
 })

@@ -8,7 +8,7 @@ import { expectedOfRedisUrl } from './system/redis/url.js'
 import { isNetwork } from './lib/network.js'
 import { access } from './options/access.js'
 import { content } from './options/content.js'
-import { curation, wrongViewNames } from './options/curation.js'
+import { curation, wrongViews } from './options/curation.js'
 import { data } from './options/data.js'
 import { bounds, limits, Limits } from './options/limits.js'
 import { mistakesIn, OptionsError, type Mistake } from './options/mistakes.js'
@@ -99,7 +99,7 @@ function deeperMistakes (
     ...(wrong.has('plugins') ? [] : wrongPlugins(plugins)),
     ...(wrong.has('oauth') || oauth === undefined ? [] : wrongUrls(oauth)),
     ...(wrong.has('trustProxy') || !Array.isArray(trustProxy) ? [] : wrongProxies(trustProxy)),
-    ...(wrong.has('views') ? [] : wrongViewNames(views)),
+    ...(wrong.has('views') ? [] : wrongViews(views)),
     ...(wrong.has('redis') || redis === undefined ? [] : wrongRedis(redis))
   ]
 }

@@ -65,7 +65,8 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
       const restart = changed.filter(name => !canChange(app, name))
       const now = changed.filter(name => !restart.includes(name))
       const keys = apply(app, now, next)
-      await closeViews(app, present, next)
+      // A server that is new may have the name of a view that is gone.
+      await app.mcp.curation.closeOthers(Object.keys(next.views))
       const upstreams = await replaceUpstreams(app, entries, leftOut)
       await app.mcp.curation.configure(next.views)
       await app.mcp.results.settle()
@@ -100,21 +101,11 @@ async function checkViews (
 ): Promise<void> {
   const mistakes = [
     ...takenViewNames(views, [...entries, ...leftOut]),
+    ...await curation.missingIn(views),
     ...clashingNames(await curation.clashesIn(views)),
     ...await wrongExpressions(expressionsIn(views, entries), results.explainExpression)
   ]
   if (mistakes.length > 0) throw new OptionsError(mistakes)
-}
-
-/** Closes the views that are gone: a server that is new may have the name of one. */
-async function closeViews (
-  { mcp: { curation } }: FastifyInstance,
-  present: FlatOptions,
-  next: FlatOptions
-): Promise<void> {
-  await curation.configure(
-    Object.fromEntries(Object.entries(present.views).filter(([name]) => Object.hasOwn(next.views, name)))
-  )
 }
 
 /** Tells other nodes on the same Redis which options this one has now. */

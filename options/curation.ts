@@ -1,7 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { ToolOverrides } from '../protocol/definitions/overrides/override.js'
 import { ResultOptions } from '../protocol/definitions/result-options.js'
 import { isReservedPath } from '../protocol/http/reserved-paths.js'
 import type { Mistake } from './mistakes.js'
+import { wrongOverrides } from './overrides.js'
 
 const Patterns = (description: string) =>
   Type.Optional(
@@ -75,6 +77,7 @@ export const ViewOptions = Type.Object(
           'List `find_tools`, `describe_tools` and `call_tool` in place of the tools, which are found by these and called by their names'
       })
     ),
+    override: ToolOverrides('Changes how tools look in the view, by their names on `/mcp`'),
     resourcesAsTools: Flag('List the tools `list_resources` and `read_resource`, for clients without resources'),
     results: Type.Optional(ResultOptions)
   },
@@ -103,8 +106,15 @@ export const curation = {
 /** The names of views are like the aliases of servers, beside which they stand in URLs. */
 const NAME = /^(?=.{1,32}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 
-/** The mistakes in the names of views that a pattern cannot express. */
-export function wrongViewNames (views: Readonly<Record<string, ViewOptions>>): Mistake[] {
+/** The mistakes in views that a pattern cannot express. */
+export function wrongViews (views: Readonly<Record<string, ViewOptions>>): Mistake[] {
+  return [
+    ...wrongViewNames(views),
+    ...Object.entries(views).flatMap(([name, { override = {} }]) => wrongOverrides(override, `views.${name}.override`)),
+  ]
+}
+
+function wrongViewNames (views: Readonly<Record<string, ViewOptions>>): Mistake[] {
   return Object.keys(views).flatMap(name => {
     if (isReservedPath(name)) {
       return [
@@ -141,16 +151,22 @@ export function takenViewNames (
     )
 }
 
-/** The views in which two things would have one short name. */
+/** The views in which two things would have one name. */
 export function clashingNames (
-  clashes: ReadonlyArray<{ readonly view: string; readonly name: string; readonly canonical: readonly string[] }>
+  clashes: ReadonlyArray<{
+    readonly view: string
+    readonly name: string
+    readonly canonical: readonly string[]
+    readonly isShort: boolean
+  }>
 ): Mistake[] {
-  return clashes.map(({ view, name, canonical }) =>
-    mistake(
-      view,
-      `has names "short", and ${canonical.map(each => `"${each}"`).join(' and ')} would both be called "${name}"; exclude one of them, or use long names`
-    )
-  )
+  return clashes.map(({ view, name, canonical, isShort }) => {
+    const [where, remedy] = isShort
+      ? ['names "short"', 'use long names']
+      : ['an override', 'choose another name']
+    const both = canonical.map(each => `"${each}"`).join(' and ')
+    return mistake(view, `has ${where}, and ${both} would both be called "${name}"; exclude one of them, or ${remedy}`)
+  })
 }
 
 const mistake = (name: string, text: string): Mistake => ({

@@ -2,6 +2,7 @@ import { createHash, scrypt } from 'node:crypto'
 import { basename } from 'node:path'
 import { promisify } from 'node:util'
 import { Options, type FlatOptions } from '../options.js'
+import { withFixedValues, type ToolOverrides } from '../protocol/definitions/overrides/override.js'
 import { Limits } from './limits.js'
 
 type Name = keyof FlatOptions
@@ -52,7 +53,15 @@ export const PER_NODE: ReadonlySet<Name> = new Set<Name>([
  * The options that may contain secrets. Their fingerprints are made with scrypt, since those who can read Redis could
  * otherwise try values quickly.
  */
-const SECRET: ReadonlySet<Name> = new Set<Name>(['secret', 'apiKeys', 'searchUrl', 'commands', 'instructions', 'oauth'])
+const SECRET: ReadonlySet<Name> = new Set<Name>([
+  'secret',
+  'apiKeys',
+  'searchUrl',
+  'commands',
+  'instructions',
+  'oauth',
+  'views'
+])
 
 /**
  * The fields that are compared of an upstream server: neither its address nor its environment, which may contain
@@ -66,6 +75,7 @@ interface ComparedServer {
   readonly scopes: readonly string[] | undefined
   readonly includeTools: readonly string[],
   readonly excludeTools: readonly string[]
+  readonly override?: ToolOverrides | undefined
 }
 
 const deriveKey = promisify(scrypt) as (password: string, salt: string, length: number) => Promise<Buffer>
@@ -112,8 +122,19 @@ const partsOf = ({
   isolate,
   scopes,
   includeTools,
-  excludeTools
-}: ComparedServer): ComparedServer => ({ alias, disabled, prefix, isolate, scopes, includeTools, excludeTools })
+  excludeTools,
+  override
+}: ComparedServer): ComparedServer => ({
+  alias,
+  disabled,
+  prefix,
+  isolate,
+  scopes,
+  includeTools,
+  excludeTools,
+  // Fixed values may be secrets.
+  ...(override !== undefined && { override: withFixedValues(override, () => null) })
+})
 
 /** JSON with the members of objects in the order of their names. */
 function stable (value: unknown): string {

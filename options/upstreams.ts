@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { ToolOverrides } from '../protocol/definitions/overrides/override.js'
 import { ResultOptions } from '../protocol/definitions/result-options.js'
 import { versions } from '../protocol/revisions/table.js'
 import { Milliseconds } from './numbers.js'
@@ -70,6 +71,7 @@ export const Server = Type.Object(
     startTimeout: Time('How long the server may take to start, in milliseconds'),
     includeTools: Names('The tools that are served, as names or globs; all without it'),
     excludeTools: Names('The tools that are not served, as names or globs'),
+    override: ToolOverrides('Changes how its tools look, by the names that the server has for them'),
     prefix: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9_-]{0,32}$',

@@ -1,4 +1,6 @@
 import { tryDecode } from '../lib/network.js'
+import { withFixedValues } from '../protocol/definitions/overrides/override.js'
+import { mapTexts } from '../system/variables.js'
 import type { ServerEntry } from './server-entry.js'
 
 /** Hides the secrets of one server in a text. */
@@ -15,18 +17,32 @@ const MAX_DEPTH = 8
 const SECRET_NAME = /token|secret|password|passwd|pwd|credential|auth|api-?_?key|access-?_?key|private-?_?key|\bkey\b/i
 
 /**
- * Hides every value of an entry that may be a secret: of its environment, its headers, its URL, and of arguments with a
- * telling name.
+ * Hides every value of an entry that may be a secret: of its environment, its headers, its URL, of arguments with a
+ * telling name, and of overrides.
  */
-export function redactor ({ address }: Pick<ServerEntry, 'address'>): Redact {
+export function redactor ({ address, override = {} }: Pick<ServerEntry, 'address' | 'override'>): Redact {
   const secrets = address.kind === 'stdio'
     ? [...Object.values(address.env), ...ofArguments(address.args)]
     : [...Object.values(address.headers).flatMap(ofHeader), ...ofUrl(address.url)]
+  withFixedValues(override, value => mapTexts(value, text => {
+    secrets.push(text)
+    return text
+  }))
   // The longest first, because one may be part of another.
   const hidden = [...new Set(secrets.flatMap(formsOf))]
     .filter(({ length }) => length >= SHORTEST)
     .sort((a, b) => b.length - a.length)
   return text => hidden.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text)
+}
+
+/** Hides the secrets of a server whose entry may be replaced. */
+export function redactorOf (server: () => Pick<ServerEntry, 'address' | 'override'>): Redact {
+  let [entry, redact]: [object?, Redact?] = []
+  return text => {
+    const present = server()
+    if (redact === undefined || entry !== present) [entry, redact] = [present, redactor(present)]
+    return redact(text)
+  }
 }
 
 /** The logger without the secrets of one server. */

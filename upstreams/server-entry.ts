@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
+import type { ToolOverrides } from '../protocol/definitions/overrides/override.js'
 import type { ResultOptions } from '../protocol/definitions/result-options.js'
 import { canonicalJson } from '../protocol/wire/json.js'
 
@@ -39,6 +40,8 @@ export interface ServerEntry {
   /** Globs of the tools that are served; all when empty. */
   readonly includeTools: readonly string[]
   readonly excludeTools: readonly string[]
+  /** How its tools look to callers, by its own names; fixed values may be secrets. */
+  readonly override?: ToolOverrides | undefined
   /** How what it offers is listed: repaired where clients would refuse it, or as it was sent. */
   readonly schemas: 'safe' | 'as-is'
   /** The text before its names; `alias__` when absent, nothing when empty. */

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { Listeners } from '../lib/listeners.js'
 import type { Semaphore } from '../lib/semaphore.js'
 import { now, withTimeout } from '../lib/time.js'
@@ -50,7 +51,7 @@ const RECENT_LINES = 100
 
 /** One configured server and the connections to it. */
 export class ConfiguredUpstream implements Upstream {
-  readonly entry: ServerEntry
+  #entry: ServerEntry
   readonly parked: ParkedCalls
   readonly #options: ConfiguredUpstreamOptions
   readonly #ready = new Listeners<[connection: Connection]>()
@@ -63,7 +64,7 @@ export class ConfiguredUpstream implements Upstream {
   #latest: Pick<Connection, 'transport' | 'revision'> | undefined
 
   constructor (options: ConfiguredUpstreamOptions) {
-    this.entry = options.entry
+    this.#entry = options.entry
     this.parked = options.parked
     this.#options = options
     this.#shared = this.#supervise(true)
@@ -72,6 +73,17 @@ export class ConfiguredUpstream implements Upstream {
       create: () => this.#supervise(false),
       refuse: why => this.#refuse(why)
     })
+  }
+
+  get entry (): ServerEntry {
+    return this.#entry
+  }
+
+  /** Takes over an entry with other overrides, of which the server knows nothing; false if more of it is different. */
+  adopt (entry: ServerEntry): boolean {
+    if (!isDeepStrictEqual({ ...this.#entry, override: undefined }, { ...entry, override: undefined })) return false
+    if (!isDeepStrictEqual(this.#entry.override, entry.override)) this.#entry = entry
+    return true
   }
 
   get status (): Upstream['status'] {

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
 import { Semaphore } from '../lib/semaphore.js'
 import type { Call } from '../protocol/dispatch/call.js'
 import type { NodeCalls } from '../protocol/nodes/node-calls.js'
@@ -16,7 +15,7 @@ import { Lists } from './lists/lists.js'
 import type { ConnectionLog, Repair, Upstream, UpstreamStatus } from './ports.js'
 import { openParking } from './relay/parking/forwarded-rounds.js'
 import type { ParkedCalls } from './relay/parking/parked-calls.js'
-import { redactingLog, redactor, type Redact } from './secrets.js'
+import { redactingLog, redactorOf, type Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
 import type { SupervisorLog } from './supervision/supervisor.js'
 import { ConfiguredUpstream, type UpstreamLimits } from './upstream.js'
@@ -174,12 +173,12 @@ export class Upstreams {
 
   #unchanged (entry: ServerEntry): ConfiguredUpstream | undefined {
     const known = this.#all.get(entry.alias)
-    return known !== undefined && isDeepStrictEqual(known.entry, entry) ? known : undefined
+    return known?.adopt(entry) === true ? known : undefined
   }
 
   #create (entry: ServerEntry): ConfiguredUpstream {
     const { clientInfo, values, options, dialerOf, observer } = this.#host
-    const redact = redactor(entry)
+    const redact = redactorOf(() => upstream.entry)
     const log = redactingLog(this.#host.log, ['debug', 'info', 'warn'], redact)
     const eras = new EraMemory(values, entry)
     const { dial, lastLines } = dialerOf(entry, redact)

@@ -56,8 +56,8 @@ export interface View {
 
 /** The part of the whole gateway that is in a view. */
 export interface Selection {
-  /** True when tools and prompts of upstreams have their own names there, unless these clash. */
-  readonly hasShortNames: boolean
+  /** True when tools and prompts of upstreams may have names there that do not begin with that of the upstream. */
+  readonly hasOwnNames: boolean
   /** True for an item of the whole gateway that is in the view. */
   includes: (kind: Kind, item: Selected) => boolean
   /** True for an item that the operator took away, whatever adds it. */

@@ -22,6 +22,7 @@ import {
 } from '../schema/schema.js'
 import { isStandardSchema, parserOf, type Parse, type StandardSchema } from '../schema/standard-schema.js'
 import type { Relayed } from './common-members.js'
+import type { ToolOverride } from './overrides/override.js'
 import type { ResultLayers } from './result-options.js'
 import { hinter, toResult, type ToolValue } from './tool-result.js'
 
@@ -75,8 +76,9 @@ export interface Tool<Input = unknown, Output = unknown> extends Relayed {
   readonly name: string
   /** As it is listed, in the newest vocabulary. */
   readonly listed: Record<string, unknown>
-  /** The tool that it is made of, where an operator overrides something of it. */
-  readonly original?: { readonly tool: Tool } | undefined
+  /** The tool that it is made of, where an operator overrides something of it. `problems` are sentences about that. */
+  readonly original?:
+    { readonly tool: Tool, readonly override: ToolOverride, readonly problems: readonly string[] } | undefined
   readonly mirrors: Mirror[]
   /** Options for its results; undefined where clients get them as they are. */
   readonly results?: ResultLayers | undefined

@@ -93,6 +93,9 @@ export const errors = {
   invalidParams: (why: string) => invalidParams('PATCHBAY_INVALID_PARAMS', why),
   /** The arguments do not fit the input schema of the tool. Remedy: correct what the text and `data.errors` name. */
   wrongArguments: (why: string, mistakes: readonly Mistake[] = []) => invalidParams('PATCHBAY_WRONG_ARGUMENTS', why, { errors: mistakes }),
+  /** The call sends an argument that the operator of the gateway has fixed, and that is not listed. Remedy: leave it out. */
+  fixedArgument: (name: string) => invalidParams(
+    'PATCHBAY_FIXED_ARGUMENT', `the argument "${shorten(name)}" is set by the operator of this gateway; leave it out`, {}, 200),
   /** The `cursor` of a list is not one that this server issued for it. Remedy: list again without one. */
   cursorRefused: () => invalidParams('PATCHBAY_CURSOR_REFUSED', 'the cursor was not issued by this server for this list; start again without one'),
   /** `requestState` is not one that this server issued for this request and caller, or has expired. Remedy: send the request again without it. */

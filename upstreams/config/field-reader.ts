@@ -2,13 +2,14 @@ import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { nearestName } from '../../lib/nearest-name.js'
 import type { Server } from '../../options/upstreams.js'
+import { withFixedValues, type ToolOverrides } from '../../protocol/definitions/overrides/override.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Address, ServerEntry } from '../server-entry.js'
 import type { Findings } from './findings.js'
 import type { FoundServer } from './found-server.js'
 import type { KnownFields } from './known-fields.js'
 import { kindOf, splitUrl } from './server-address.js'
-import { expandVariables, parseEnvironmentFile, readText, type Variables } from './variables.js'
+import { expandVariables, mapTexts, parseEnvironmentFile, readText, type Variables } from '../../system/variables.js'
 
 /** The names of headers, and what their values may not have. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
@@ -72,7 +73,8 @@ export class FieldReader {
       sampling = true,
       startTimeout,
       revision,
-      results
+      results,
+      override
     } = this.#values
     return {
       alias,
@@ -85,6 +87,7 @@ export class FieldReader {
       ...(results === undefined ? {} : { results }),
       includeTools,
       excludeTools,
+      ...(override === undefined ? {} : { override: this.#override(override) }),
       schemas,
       prefix,
       start,
@@ -95,6 +98,12 @@ export class FieldReader {
       elicitation,
       sampling
     }
+  }
+
+  /** The overrides, with the variables in fixed values expanded. */
+  #override (overrides: ToolOverrides): ToolOverrides {
+    return withFixedValues(overrides, (value, tool, argument) =>
+      mapTexts(value, text => this.#text(`override.${tool}.arguments.${argument}.value`, text)))
   }
 
   /** Says what is likely meant by a field that is not known, for a server without an address. */

@@ -1,4 +1,5 @@
 import { mistakesIn } from '../../options/mistakes.js'
+import { wrongOverrides } from '../../options/overrides.js'
 import { Server } from '../../options/upstreams.js'
 import { nearestName } from '../../lib/nearest-name.js'
 import { isObject } from '../../protocol/wire/json.js'
@@ -9,7 +10,7 @@ import { FieldReader } from './field-reader.js'
 import { Findings } from './findings.js'
 import type { FoundServer } from './found-server.js'
 import { readFields, type KnownFields } from './known-fields.js'
-import type { Variables } from './variables.js'
+import type { Variables } from '../../system/variables.js'
 
 const FIELDS = new Set(Object.keys(Server.properties))
 
@@ -57,9 +58,12 @@ const SANDBOX =
 
 function checkFields (server: FoundServer, { values, names, unused }: KnownFields, findings: Findings): void {
   const { envVars, sandboxEnabled, sandbox, ...rest } = values
-  for (const { path, text } of mistakesIn(Server, rest)) {
-    const name = names.get(path) ?? names.get(path.split('.')[0] ?? '') ?? path
-    findings.mistake(server, name, text.replace(`option ${path} `, ''))
+  const mistakes = mistakesIn(Server, rest)
+  const { override } = rest as Server
+  const deeper = mistakes.length === 0 && override !== undefined ? wrongOverrides(override, 'override') : []
+  for (const { path, text } of [...mistakes, ...deeper]) {
+    const [, place = path, sentence = text] = /^option ([^" ]+) (.*)$/s.exec(text) ?? []
+    findings.mistake(server, names.get(place) ?? names.get(place.split('.')[0] ?? '') ?? place, sentence)
   }
   if (sandboxEnabled === true || (sandboxEnabled === undefined && sandbox !== undefined)) {
     findings.mistake(server, sandboxEnabled === true ? 'sandboxEnabled' : 'sandbox', SANDBOX)

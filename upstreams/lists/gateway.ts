@@ -56,7 +56,7 @@ export interface ListGateway extends Registries {
     open: (alias: string) => ViewRegistries,
     close: (alias: string) => void,
     /** The view of that name; its selection, where an operator chose what is in it. */
-    get: (name: string) => { readonly selection: { readonly hasShortNames: boolean } | undefined } | undefined
+    get: (name: string) => { readonly selection: { readonly hasOwnNames: boolean } | undefined } | undefined
     /** False when nothing of an upstream can be in the view. */
     mayShow: MayShow
     /** Tells that the lists of an upstream were read. */

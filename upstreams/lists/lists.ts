@@ -87,6 +87,7 @@ export class Lists {
     for (const merged of Object.values(this.#merged)) merged.rerank()
     for (const alias of former.keys()) if (!this.#all.has(alias)) this.#gateway.views.close(alias)
     this.#summarise()
+    await Promise.all([...next.values()].map(async ({ lists }) => await lists.renewOverrides()))
     this.#gateway.views.noteListsRead()
     await this.#forget([...former.keys()].filter(alias => !next.has(alias)))
   }
@@ -104,8 +105,8 @@ export class Lists {
     for (const { lists } of this.#all.values()) {
       if (!lists.isKnown && isNamedBy(call, lists.upstream.entry, views.mayShow)) return firstRead(lists, call)
     }
-    // A short name may be that of any upstream in the view.
-    return views.get(call.peer.view ?? '')?.selection?.hasShortNames === true ? this.#firstReads.all(call) : undefined
+    // A short or new name may be that of any upstream in the view.
+    return views.get(call.peer.view ?? '')?.selection?.hasOwnNames === true ? this.#firstReads.all(call) : undefined
   }
 
   /** Settles when a call has waited for all upstreams of its view, as lists do; undefined when it need not wait. */
@@ -161,12 +162,11 @@ export class Lists {
   }
 
   #create (upstream: Upstream, rank: number): Served {
-    const { entry, entry: { alias } } = upstream
-    const { callTimeout } = this.#limits
+    const [{ alias }, { callTimeout }] = [upstream.entry, this.#limits]
     const view = this.#gateway.views.open(alias)
     const origin: UpstreamOrigin =
       new UpstreamOrigin(upstream, rank, this.#links, this.#reserved, callTimeout, () => lists)
-    const offered = new OfferedLists(origin, entry, this.#merged, view)
+    const offered = new OfferedLists(origin, () => upstream.entry, this.#merged, view)
     const lists: UpstreamLists = new UpstreamLists(
       upstream,
       this.#limits,

@@ -39,7 +39,8 @@ export function findLeftOut (
       ? offered.tools.leftOut(name, call.peer.view === entry.alias)
       : undefined
     if (found !== undefined) {
-      return { upstream: entry.alias, accessName: found.name.name, scopes: entry.scopes, why: found.why }
+      const { name, accessName = name } = found.name
+      return { upstream: entry.alias, accessName, scopes: entry.scopes, why: found.why }
     }
   }
   return undefined

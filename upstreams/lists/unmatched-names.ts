@@ -11,6 +11,8 @@ export interface ListedNames {
   readonly own: readonly string[]
   readonly tools: readonly string[]
   readonly prompts: readonly string[]
+  /** Sentences about overrides that do not fit their tool, by its own name. */
+  readonly oddities: ReadonlyArray<{ readonly name: string, readonly problem: string }>
 }
 
 /**
@@ -19,7 +21,7 @@ export interface ListedNames {
  */
 export function unmatchedNames (
   entry: ServerEntry,
-  { own, tools, prompts }: ListedNames,
+  { own, tools, prompts, oddities }: ListedNames,
   scopeNames: readonly string[]
 ): string[] {
   const { alias, name, source } = entry
@@ -27,6 +29,7 @@ export function unmatchedNames (
   const globs = (['includeTools', 'excludeTools'] as const).flatMap(field =>
     entry[field].map(glob => ({ field, glob }))
   )
+  const overridden = Object.keys(entry.override ?? {}).filter(tool => !own.includes(tool))
   const served = new Set([...tools.map(tool => `tools/${tool}`), ...prompts.map(prompt => `prompts/${prompt}`)])
   const scoped = scopeNames.filter(
     key => /^(tools|prompts)\//.test(key) && prefixes.some(prefix => key.startsWith(prefix, key.indexOf('/') + 1))
@@ -38,6 +41,11 @@ export function unmatchedNames (
         ({ field, glob }) =>
           `${source}: server "${name}": ${field} has "${glob}", which matches none of its tools${didYouMean(glob, own.filter(isPlain))}`
       ),
+    ...overridden.map(
+      tool =>
+        `${source}: server "${name}": override has "${tool}", which is none of its tools${didYouMean(tool, own.filter(isPlain))}`
+    ),
+    ...oddities.map(odd => `${source}: server "${name}": override of "${odd.name}": ${odd.problem}`),
     ...scoped
       .filter(key => !served.has(key))
       .map(

@@ -106,6 +106,11 @@ export class UpstreamLists {
     }
   }
 
+  /** Offers the tools again if the overrides of the entry are others than before. */
+  async renewOverrides (): Promise<void> {
+    if (this.#isKnown && await this.#inTurn(async () => await this.offered.renewOverrides())) this.#onRead(true)
+  }
+
   relistAll (): void {
     for (const kind of ALL_KINDS) this.#unread.add(kind)
     this.#refresher.request()

@@ -7,7 +7,7 @@ import type { Kind } from '../../core/scopes.js'
 import type { Selected, View } from '../../core/views.js'
 import type { ViewSearch } from '../search/view-search.js'
 import { difference, inOrder, partialDifference, type Difference } from './difference.js'
-import { chooseNames, projected, projectedResource, shortName, type Clash } from './projected.js'
+import { chooseNames, hasOwnNames, nameIn, projected, projectedResource, type Clash } from './projected.js'
 import { excludes, includes, includesUri, mayShow, type ViewDefinition } from './selection.js'
 import { ToolsOfView } from './tools-of-view.js'
 
@@ -29,7 +29,7 @@ export class CuratedView {
   readonly #view: View
   readonly #whole: Whole
   readonly definition: ViewDefinition
-  readonly #tools: ToolsOfView
+  readonly tools: ToolsOfView
   /** The items of the whole that were looked at: true for those that are in the view. */
   readonly #included = new WeakMap<object, boolean>()
   /** The items of the view, by those of the whole that they were made of. */
@@ -69,7 +69,7 @@ export class CuratedView {
       instructions: definition.instructions,
       scopes: definition.scopes,
       selection: {
-        hasShortNames: definition.names === 'short',
+        hasOwnNames: hasOwnNames(definition),
         includes: (kind, item) => this.#includes(kind, item),
         excludes: (kind, item) => excludes(definition, kind, item),
         mayShow: upstream => mayShow(definition, upstream),
@@ -77,7 +77,7 @@ export class CuratedView {
         asCalled: search && (tool => search.asCalled(tool))
       }
     } satisfies Partial<View>)
-    this.#tools = new ToolsOfView(definition, view.tools, this.#shown.tools, own, search)
+    this.tools = new ToolsOfView(definition, view.tools, this.#shown.tools, own, search)
     view.resources.findUnlistedWith((uri, call, template) => {
       const found = whole.resources.findUnlisted(uri, call, template)
       return found !== undefined && includesUri(definition, found, uri)
@@ -86,7 +86,7 @@ export class CuratedView {
     })
   }
 
-  /** The short names that two items would have. */
+  /** The names that two items would have. */
   get clashes (): Clash[] {
     return [...this.#clashes.tools, ...this.#clashes.prompts]
   }
@@ -115,17 +115,17 @@ export class CuratedView {
   }
 
   get hasSearch (): boolean {
-    return this.#tools.search !== undefined
+    return this.tools.search !== undefined
   }
 
   /** Takes over the words of servers, in views with search. */
   renewSearch (): void {
-    this.#tools.renew()
+    this.tools.renew()
   }
 
   /** Ends what is kept for the view besides its collections. */
   close (): void {
-    this.#tools.search?.close()
+    this.tools.search?.close()
   }
 
   /** Takes over how long clients may keep lists. */
@@ -137,7 +137,7 @@ export class CuratedView {
   }
 
   get #shownTools (): Shown<Tool> {
-    return { shown: this.#shown.tools, registry: this.#tools }
+    return { shown: this.#shown.tools, registry: this.tools }
   }
 
   get #shownPrompts (): Shown<Prompt> {
@@ -146,18 +146,18 @@ export class CuratedView {
 
   #syncNamed<T extends Tool | Prompt> (kind: Named, items: Iterable<T>, { shown, registry }: Shown<T>): void {
     const included = [...items].filter(item => this.#includes(kind, item))
-    const { names, clashes } = chooseNames(included, this.definition.names === 'short', this.#view.name)
+    const { names, clashes } = chooseNames(included, this.definition, this.#view.name)
     this.#clashes[kind] = clashes
     const next = new Map(
       included.map(item => {
         const chosen = names.get(item) ?? item.name
-        // No short name hides a tool of the view itself.
-        const name = kind === 'tools' && this.#tools.hasOwn(chosen) ? item.name : chosen
+        // No short or new name hides a tool of the view itself.
+        const name = kind === 'tools' && this.tools.hasOwn(chosen) ? item.name : chosen
         return [name, this.#projectNamed(item, name)]
       })
     )
     // They win over others of their names.
-    if (kind === 'tools') for (const own of this.#tools.own()) next.set(own.name, own as T)
+    if (kind === 'tools') for (const own of this.tools.own()) next.set(own.name, own as T)
     const { removed, put } = difference(shown, next)
     const isNew = kind === 'tools' && this.#isSearchNew
     if (isNew) this.#isSearchNew = false
@@ -185,7 +185,7 @@ export class CuratedView {
     }
     for (const item of change.put) {
       if (!this.#includes(kind, item)) continue
-      const name = this.definition.names === 'short' ? shortName(item) : item.name
+      const name = nameIn(this.definition, item)
       if (isTaken(name) || isTaken(item.name)) return false
       taken.add(name).add(item.name)
       next.set(name, this.#projectNamed(item, name))

@@ -6,7 +6,7 @@ import type { Kind } from '../../core/scopes.js'
 import type { Selected } from '../../core/views.js'
 import type { ViewSearch } from '../search/view-search.js'
 import { CuratedView } from './curated-view.js'
-import { chooseNames, type Clash } from './projected.js'
+import { chooseNames, hasOwnNames, type Clash } from './projected.js'
 import { resourceTools } from './resource-tools.js'
 import {
   canonicalNames,
@@ -62,14 +62,14 @@ export class CuratedViews {
   }
 
   /**
-   * The short names that two things would have in views whose choice of things is new, as far as is known now. A view
+   * The names that two things would have in views whose choice of things is new, as far as is known now. A view
    * that was served as it is, by this process or one before it, is left out: what clashes in it came later.
    */
   async clashesIn (definitions: ViewDefinitions): Promise<Clash[]> {
     const isNew = ([name, definition]: [string, ViewDefinition]): boolean =>
       choiceOf(definition) !== choiceOf(this.#all.get(name)?.definition ?? {})
     const clashes = Object.entries(definitions)
-      .filter(entry => entry[1].names === 'short' && isNew(entry))
+      .filter(entry => hasOwnNames(entry[1]) && isNew(entry))
       .flatMap(([name, definition]) => this.#clashesOf(name, definition))
     if (clashes.length === 0) return []
     const served = await this.#served.load()
@@ -87,13 +87,8 @@ export class CuratedViews {
 
   /** Serves these views, and no others. A view whose definition is the same is not touched. */
   async configure (definitions: ViewDefinitions): Promise<void> {
-    const { views, health } = this.#mcp
-    for (const name of [...this.#all.keys()].filter(name => !Object.hasOwn(definitions, name))) {
-      this.#all.get(name)?.close()
-      this.#all.delete(name)
-      views.close(name)
-      health.report(`view ${name}`, undefined)
-    }
+    const { views } = this.#mcp
+    this.closeOthers(Object.keys(definitions))
     for (const [name, definition] of Object.entries(definitions)) {
       const former = this.#all.get(name)
       if (isDeepStrictEqual(former?.definition, definition)) continue
@@ -118,6 +113,17 @@ export class CuratedViews {
     await this.#served.save(definitions)
   }
 
+  /** Closes the views that have none of these names. */
+  closeOthers (names: readonly string[]): void {
+    const { views, health } = this.#mcp
+    for (const name of [...this.#all.keys()].filter(name => !names.includes(name))) {
+      this.#all.get(name)?.close()
+      this.#all.delete(name)
+      views.close(name)
+      health.report(`view ${name}`, undefined)
+    }
+  }
+
   #searchOf (name: string, definition: ViewDefinition): ViewSearch | undefined {
     const { limit } = searchIn(definition) ?? {}
     const { readOnly: isReadOnly = false } = definition
@@ -131,16 +137,18 @@ export class CuratedViews {
 
   /** Tells of clashes: the log with the names, which not every caller of /health may know. */
   #report (): void {
-    for (const [name, { clashes: { length } }] of this.#all) {
-      const what = length === 1 ? 'a short name' : `${length} short names`
+    for (const [name, { clashes, clashes: { length } }] of this.#all) {
+      const [short, long] = clashes.every(({ isShort }) => isShort) ? ['short ', 'long '] : ['', '']
+      const what = length === 1 ? `a ${short}name` : `${length} ${short}names`
       this.#mcp.health.report(
         `view ${name}`,
-        length === 0 ? undefined : `${what} would be that of several things, which keep their long names`
+        length === 0 ? undefined : `${what} would be that of several things, which keep their ${long}names`
       )
     }
-    const sentences = Object.entries(this.clashes()).flatMap(([name, all]) =>
-      all.map(each => `view ${name}: ${each}; exclude one of them, or use long names`)
-    )
+    const sentences = [...this.#all].flatMap(([name, { clashes, tools: { oddities } }]) => [
+      ...clashes.map(clash => `view ${name}: ${describeClash(clash)}; exclude one of them, or ${remedyOf(clash)}`),
+      ...oddities.map(odd => `option views.${name}.override.${odd.name}: ${odd.problem}`)
+    ])
     for (const sentence of sentences) if (!this.#logged.has(sentence)) this.#log.warn({}, sentence)
     this.#logged = new Set(sentences)
   }
@@ -155,8 +163,8 @@ export class CuratedViews {
   #clashesOf (view: string, definition: ViewDefinition): Clash[] {
     const { tools, prompts } = this.#mcp
     return [
-      chooseNames([...tools.source.values()].filter(item => includes(definition, 'tools', item)), true, view),
-      chooseNames([...prompts.source.values()].filter(item => includes(definition, 'prompts', item)), true, view)
+      chooseNames([...tools.source.values()].filter(each => includes(definition, 'tools', each)), definition, view),
+      chooseNames([...prompts.source.values()].filter(each => includes(definition, 'prompts', each)), definition, view)
     ].flatMap(({ clashes }) => clashes)
   }
 
@@ -194,12 +202,16 @@ export class CuratedViews {
   }
 }
 
-function kindsOf (field: Kind | 'exclude' | 'search.always'): readonly Kind[] {
+/** The kinds of things that a field of a view names. */
+function kindsOf (field: Kind | 'exclude' | 'search.always' | 'override'): readonly Kind[] {
   if (field === 'exclude') return KINDS
-  return [field === 'search.always' ? 'tools' : field]
+  return [field === 'search.always' || field === 'override' ? 'tools' : field]
 }
 
-/** A sentence about a short name that more than one thing would have. */
-export function describeClash ({ name, canonical }: Clash): string {
-  return `${canonical.map(each => `"${each}"`).join(' and ')} would both be called "${name}", and keep their long names`
+const remedyOf = ({ isShort }: Clash): string => (isShort ? 'use long names' : 'choose another name')
+
+/** Describes a name that more than one thing would have. */
+export function describeClash ({ name, canonical, isShort }: Clash): string {
+  const kept = isShort ? 'long names' : 'names'
+  return `${canonical.map(each => `"${each}"`).join(' and ')} would both be called "${name}", and keep their ${kept}`
 }

@@ -3,48 +3,79 @@ import type { Prompt } from '../../../protocol/definitions/prompt.js'
 import type { ListedResource, Resource } from '../../../protocol/definitions/resource.js'
 import { withResults } from '../../../protocol/definitions/result-options.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
-import { excludesUri, mayExcludeFrom, type ViewDefinition } from './selection.js'
+import { settleNames } from '../../../lib/settle-names.js'
+import { derive } from '../../../protocol/definitions/derive.js'
+import { mergeOverrides, type ToolOverride } from '../../../protocol/definitions/overrides/override.js'
+import { overridden } from '../../../protocol/definitions/overrides/overridden.js'
+import { excludesUri, mayExcludeFrom, overrideOf, type ViewDefinition } from './selection.js'
 
-/** Names that clash: what would be called so, by their canonical names. */
-export interface Clash { readonly view: string, readonly name: string, readonly canonical: readonly string[] }
+/** A name that several things would have in a view, by their canonical names. */
+export interface Clash {
+  readonly view: string
+  readonly name: string
+  readonly canonical: readonly string[]
+  /** True when it is a short name, false when an override gives it. */
+  readonly isShort: boolean
+}
 
 /**
- * The names that items have in a view, by item: their own ones where `isShort`, unless two items would have the same;
- * these keep the long ones.
+ * The names that items have in a view, by item: those of overrides, or their own ones where names are short. Items that
+ * would have the same keep the long ones.
  */
 export function chooseNames<T extends Tool | Prompt> (
   items: readonly T[],
-  isShort: boolean,
+  definition: ViewDefinition,
   view: string
 ): { names: Map<T, string>; clashes: Clash[] } {
-  const names = new Map(items.map(item => [item, isShort ? shortName(item) : item.name]))
-  const clashes: Clash[] = []
-  if (!isShort) return { names, clashes }
-  for (let clashing = findClashes(names); clashing.size > 0; clashing = findClashes(names)) {
-    for (const [name, group] of clashing) {
-      clashes.push({ view, name, canonical: group.map(({ name }) => name) })
-      for (const item of group) names.set(item, item.name)
-    }
+  const wanted = new Map(items.map(item => [item, nameIn(definition, item)]))
+  if (!hasOwnNames(definition)) return { names: wanted, clashes: [] }
+  const { names, clashes } = settleNames(wanted, ({ name }) => name)
+  return {
+    names,
+    clashes: clashes.map(({ name, items }) => ({
+      view,
+      name,
+      canonical: items.map(item => item.accessName ?? item.name),
+      isShort: items.every(item => overrideOf(definition, item)?.name !== name)
+    }))
   }
-  return { names, clashes }
+}
+
+/** The name that an item has in a view, unless another one has it. */
+export function nameIn (definition: ViewDefinition, item: Tool | Prompt): string {
+  return overrideOf(definition, item)?.name ?? (definition.names === 'short' ? shortName(item) : item.name)
+}
+
+/** True where things can have other names in a view than outside of it. */
+export function hasOwnNames ({ names, override = {} }: ViewDefinition): boolean {
+  return names === 'short' || Object.values(override).some(({ name }) => name !== undefined)
 }
 
 /**
  * A tool or prompt as it is in a view, under that name; the item itself where nothing is different. Its canonical name
  * stays the one that it is scoped, rated, audited and measured by.
  */
-export function projected<T extends Tool | Prompt> (item: T, name: string, { scopes, results }: ViewDefinition): T {
-  const changes = item.kind === 'tool' ? withResults(item, { view: results }) : {}
-  if (name === item.name && scopes === undefined && changes.results === undefined) return item
-  const { listed = item.listed } = changes
-  return derive(item, {
+export function projected<T extends Tool | Prompt> (item: T, name: string, definition: ViewDefinition): T {
+  const { scopes, results } = definition
+  const override = overrideOf(definition, item)
+  const shown = override === undefined ? item : overriddenIn(item as Tool, override, name) as T
+  const changes = shown.kind === 'tool' ? withResults(shown, { view: results }) : {}
+  if (shown === item && name === item.name && scopes === undefined && changes.results === undefined) return item
+  const { listed = shown.listed } = changes
+  return derive(shown, {
     ...changes,
     name,
     accessName: item.accessName ?? item.name,
-    listed: name === item.name ? listed : { ...listed, name },
+    listed: name === listed.name ? listed : { ...listed, name },
     spellings: name === item.name ? item.spellings : [item.name, ...item.spellings ?? []],
     viewScopes: scopes
   } as Partial<T>)
+}
+
+/** Overrides a tool. The entry of its server may override it already: both are merged, and the view wins. */
+function overriddenIn (tool: Tool, override: ToolOverride, name: string): Tool {
+  const { original } = tool
+  return overridden(original?.tool ?? tool, mergeOverrides(original?.override, override), name)
 }
 
 /** A resource as it is in a view; the resource itself where nothing is different. */
@@ -75,31 +106,8 @@ export function projectedResource (resource: Resource, definition: ViewDefinitio
 const completeNothing: Relay = async () => ({ completion: { values: [] } })
 
 /** The own name of an item of an upstream, where every client takes it. */
-export function shortName ({ name, ownName }: Tool | Prompt): string {
+function shortName ({ name, ownName }: Tool | Prompt): string {
   return ownName !== undefined && /^[A-Za-z0-9_-]{1,64}$/.test(ownName) ? ownName : name
-}
-
-/**
- * The items of one name, which may also be the long name of one of them: that is always understood. Those that have
- * their long name already do not clash with each other.
- */
-function findClashes<T extends Tool | Prompt> (names: ReadonlyMap<T, string>): Map<string, T[]> {
-  const groups = new Map<string, T[]>()
-  const add = (name: string, item: T): unknown => groups.get(name)?.push(item) ?? groups.set(name, [item])
-  for (const [item, name] of names) {
-    add(name, item)
-    if (name !== item.name) add(item.name, item)
-  }
-  const isShort = (name: string) => (item: T): boolean => names.get(item) === name && item.name !== name
-  return new Map([...groups].filter(([name, group]) => group.length > 1 && group.some(isShort(name))))
-}
-
-/** Copies an item with its getters, some of which are costly, and changes members of it. */
-function derive<T extends object> (item: T, changes: Partial<T>): T {
-  return Object.defineProperties(
-    {},
-    { ...Object.getOwnPropertyDescriptors(item), ...Object.getOwnPropertyDescriptors(changes) }
-  ) as T
 }
 
 /** Goes on to read until there are as many as were asked for. */

@@ -1,5 +1,6 @@
 import { fitsGlob, mayFitFrom } from '../../../lib/glob.js'
 import { tryDecode } from '../../../lib/network.js'
+import type { ToolOverride, ToolOverrides } from '../../../protocol/definitions/overrides/override.js'
 import type { ResultOptions } from '../../../protocol/definitions/result-options.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Kind } from '../../core/scopes.js'
@@ -20,6 +21,7 @@ export interface ViewDefinition {
   readonly resourcesAsTools?: boolean
   readonly results?: ResultOptions
   readonly search?: boolean | { readonly always?: readonly string[]; readonly limit?: number }
+  readonly override?: ToolOverrides
 }
 
 /** How the tools of a view are found: those that are listed all the same, and how many a search finds. */
@@ -37,12 +39,9 @@ export function includes (definition: ViewDefinition, kind: Kind, item: Selected
 }
 
 /** True for an item that `exclude` or `readOnly` takes away. */
-export function excludes (
-  { exclude = [], readOnly = false }: ViewDefinition,
-  kind: Kind,
-  item: Selected
-): boolean {
-  return (kind === 'tools' && readOnly && !isReadOnly(item)) || fitAny(exclude, canonicalNames(kind, item))
+export function excludes (definition: ViewDefinition, kind: Kind, item: Selected): boolean {
+  const { exclude = [], readOnly = false } = definition
+  return (kind === 'tools' && readOnly && !isReadOnly(definition, item)) || fitAny(exclude, canonicalNames(kind, item))
 }
 
 /** False when nothing of an upstream can be in a view. */
@@ -66,6 +65,16 @@ export function canonicalNames (kind: Kind, { name, uri, accessName, scopeNames 
   const own = accessName ?? name ?? uri ?? ''
   if (kind === 'resources') return [scopeNames?.[0] ?? own]
   return scopeNames ?? [own]
+}
+
+/** How a view changes the look of an item; undefined where it does not. Only tools are changed. */
+export function overrideOf (
+  { override }: ViewDefinition,
+  item: Selected & { readonly kind?: string }
+): ToolOverride | undefined {
+  if (override === undefined || (item.kind ?? 'tool') !== 'tool') return undefined
+  const name = canonicalNames('tools', item).find(each => Object.hasOwn(override, each))
+  return name === undefined ? undefined : override[name]
 }
 
 /** True for a URI behind a template that is not in the view, though the template is; however it is spelled. */
@@ -92,13 +101,14 @@ export function mayExcludeFrom (
 /** The patterns of a view that are compared with names, by the field that has them. */
 export function patternsOf (
   definition: ViewDefinition
-): Array<{ field: Kind | 'servers' | 'exclude' | 'search.always'; pattern: string }> {
+): Array<{ field: Kind | 'servers' | 'exclude' | 'search.always' | 'override'; pattern: string }> {
   const always = searchIn(definition)?.always ?? []
   return [
     ...(['servers', 'tools', 'resources', 'prompts', 'exclude'] as const).flatMap(field =>
       (definition[field] ?? []).map(pattern => ({ field, pattern }))
     ),
-    ...always.map(pattern => ({ field: 'search.always' as const, pattern }))
+    ...always.map(pattern => ({ field: 'search.always' as const, pattern })),
+    ...Object.keys(definition.override ?? {}).map(pattern => ({ field: 'override' as const, pattern }))
   ]
 }
 
@@ -160,8 +170,11 @@ function isNamed (
 const namesNothing = ({ servers, tools = [], resources = [], prompts = [] }: ViewDefinition): boolean =>
   servers === undefined && tools.length + resources.length + prompts.length === 0
 
-const isReadOnly = ({ listed: { annotations } }: Selected): boolean =>
-  isObject(annotations) && annotations.readOnlyHint === true
+function isReadOnly (definition: ViewDefinition, item: Selected): boolean {
+  const { annotations } = item.listed
+  const hint = isObject(annotations) ? annotations.readOnlyHint : undefined
+  return (overrideOf(definition, item)?.annotations?.readOnlyHint ?? hint) === true
+}
 
 /** True when one of the names fits one of the patterns. */
 export const fitAny = (patterns: readonly string[], names: readonly string[]): boolean =>

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Values } from '../../../protocol/store.js'
 import { isObject } from '../../../protocol/wire/json.js'
+import { hasOwnNames } from './projected.js'
 import type { ViewDefinition, ViewDefinitions } from './selection.js'
 
 const SPACE = 'views'
 const KEY = 'short-names'
 
 /**
- * Remembers in the store which choices of things views with short names were served with: what clashes in one of them
- * came later, and must not refuse the next start.
+ * Remembers in the store which choices of things views with names of their own were served with: what clashes in one
+ * of them came later, and must not refuse the next start.
  */
 export class ServedChoices {
   readonly #values: Values
@@ -25,16 +26,19 @@ export class ServedChoices {
 
   /** Never rejects: a store that fails is reported by itself. */
   async save (definitions: ViewDefinitions): Promise<void> {
-    const short = Object.entries(definitions).filter(([, { names }]) => names === 'short')
-    if (short.length === 0) return
-    const choices = Object.fromEntries(short.map(([name, definition]) => [name, choiceOf(definition)]))
+    const named = Object.entries(definitions).filter(([, definition]) => hasOwnNames(definition))
+    if (named.length === 0) return
+    const choices = Object.fromEntries(named.map(([name, definition]) => [name, choiceOf(definition)]))
     await this.#values.put(SPACE, KEY, choices).catch(() => {})
   }
 }
 
 /** A hash of the members that decide what is in a view, and under which names. */
 export function choiceOf (definition: ViewDefinition): string {
-  const { description, instructions, scopes, resources, resourcesAsTools, ...choice } = definition
-  const sorted = Object.entries(choice).sort(([one], [other]) => (one < other ? -1 : 1))
+  const { description, instructions, scopes, resources, resourcesAsTools, override = {}, ...choice } = definition
+  // Not the values of arguments, which may be secret.
+  const overrides = Object.entries(override).map(([tool, { name, annotations }]) => [tool, name, annotations])
+  const members = Object.entries({ ...choice, overrides: overrides.sort() })
+  const sorted = members.sort(([one], [other]) => (one < other ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(sorted)).digest('base64url')
 }

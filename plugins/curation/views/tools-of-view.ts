@@ -37,6 +37,15 @@ export class ToolsOfView {
     return this.search?.has(name) === true || this.#own.some(own => own.name === name)
   }
 
+  /** Sentences about overrides that do not fit their tool, by its canonical name. */
+  get oddities (): Array<{ readonly name: string, readonly problem: string }> {
+    return Object.entries(this.#definition.override ?? {}).flatMap(([name, { name: newName = '' }]) => {
+      const { original: { problems = [] } = {} } = this.get(name) ?? {}
+      const taken = this.hasOwn(newName) ? [`it keeps its name, because the view itself has "${newName}"`] : []
+      return [...taken, ...problems].map(problem => ({ name, problem }))
+    })
+  }
+
   /** The tools that only the view has, as they are now. */
   own (): Tool[] {
     return [...this.#own, ...this.search?.tools() ?? []].map(tool => this.#project(tool))
@@ -60,7 +69,7 @@ export class ToolsOfView {
   }
 
   #project (own: Tool): Tool {
-    const { results, ...definition } = this.#definition
+    const { results, override, ...definition } = this.#definition
     const made = this.#projected.get(own) ?? projected(own, own.name, definition)
     this.#projected.set(own, made)
     return made

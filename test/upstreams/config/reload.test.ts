@@ -112,6 +112,31 @@ t.test(
   }
 )
 
+t.test('a reload that changes overrides changes names and values, and leaves the process alone', async t => {
+  const secret = 'override-hunter2'
+  const overridden = (name: string, key: string): object =>
+    ({ ...server('1'), override: { pid: { name }, echo: { arguments: { key: { value: key } } } } })
+  const session = await start(t, { one: overridden('process_id', 'first') })
+  await session.listed('one__process_id')
+  const before = await session.call('one__process_id')
+  t.equal(await session.call('one__echo'), 'first')
+  session.notifications.length = 0
+  await session.change({ one: overridden('number', secret) })
+  await session.listed('one__number')
+  t.ok(session.notifications.includes('notifications/tools/list_changed'))
+  t.equal(await session.call('one__number'), before, 'the same process')
+  t.match(await session.call('one__process_id'), /Unknown tool/)
+  t.equal(await session.call('one__echo'), secret)
+  await session.change({ one: server('1') })
+  await session.listed('one__pid')
+  t.equal(await session.call('one__pid'), before)
+  t.equal(await session.call('one__echo'), '')
+  t.match(session.launched.stderr, /upstreams changed: one/)
+  t.notMatch(session.launched.stderr, secret, 'a fixed value is in no log')
+  session.launched.end()
+  t.equal((await session.launched.exit()).code, 0)
+})
+
 function isAlive (pid: number): boolean {
   try {
     process.kill(pid, 0)

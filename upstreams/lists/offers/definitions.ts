@@ -85,12 +85,12 @@ function lazily<T> (make: () => T): () => T {
 function relayedAs (
   { scopes, alias }: Origin,
   entry: Entry,
-  { name, spellings, accessName, scopeNames = [name, ...spellings] }: PublicName
+  { name, spellings, accessName, scopeNames = [name, ...spellings], ownName = entry.name as string }: PublicName
 ) {
   return {
     scopes,
     name,
-    ownName: entry.name as string,
+    ownName,
     spellings,
     accessName,
     scopeNames,

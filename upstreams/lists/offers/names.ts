@@ -17,6 +17,8 @@ export interface PublicName {
   readonly accessName?: string
   /** The names that they use for its scopes, where these are not the ones above. */
   readonly scopeNames?: readonly string[]
+  /** The name without the prefix, where that is not the one that the upstream gave. */
+  readonly ownName?: string
 }
 
 /** The text before the names of an upstream. */

@@ -9,23 +9,24 @@ import { makeOffers, type Definitions, type LeftOutEntry, type Offered, type Off
 export class OfferedList<K extends Kind> {
   readonly #kind: K
   readonly #origin: Origin
-  readonly #server: ServerEntry
+  readonly #serverOf: () => ServerEntry
   readonly #merged: MergedList<Definitions[K]>
   readonly #showInView: Show<Definitions[K]>
   #offered: ReadonlyMap<string, Offered<Definitions[K]>> = new Map()
   #leftOut: ReadonlyMap<string, LeftOutEntry> = new Map()
+  #clashes: readonly string[] = []
   #repaired = 0
 
   constructor (
     kind: K,
     origin: Origin,
-    server: ServerEntry,
+    serverOf: () => ServerEntry,
     merged: MergedList<Definitions[K]>,
     showInView: Show<Definitions[K]>
   ) {
     this.#kind = kind
     this.#origin = origin
-    this.#server = server
+    this.#serverOf = serverOf
     this.#merged = merged
     this.#showInView = showInView
   }
@@ -34,9 +35,16 @@ export class OfferedList<K extends Kind> {
     return this.#offered.size
   }
 
-  /** The names under which they are served, those included that are not listed. */
+  /** The names by which operators know them. */
   names (): string[] {
-    return [...this.#offered.values()].flatMap(({ name, offer: { item } }) => [name, ...item.spellings ?? []])
+    return [...this.#offered.values()].flatMap(
+      ({ name: { name, spellings, scopeNames = [name, ...spellings] } }) => scopeNames
+    )
+  }
+
+  /** The definitions, by the upstream's own names. */
+  items (): Array<[name: string, item: Definitions[K]]> {
+    return [...this.#offered].map(([name, { offer: { item } }]) => [name, item])
   }
 
   /** The repairs, by the upstream's own names. */
@@ -56,13 +64,13 @@ export class OfferedList<K extends Kind> {
    * what did not change is not touched.
    */
   async prepare (entries: readonly Entry[]): Promise<() => void> {
-    const offering = await makeOffers(this.#kind, this.#origin, entries, this.#server, this.#offered)
+    const offering = await makeOffers(this.#kind, this.#origin, entries, this.#serverOf(), this.#offered)
     return () => this.#replace(offering)
   }
 
   /** Takes everything back. */
   clear (): void {
-    this.#replace({ offered: new Map(), leftOut: new Map() })
+    this.#replace({ offered: new Map(), leftOut: new Map(), clashes: [] })
   }
 
   /**
@@ -82,6 +90,7 @@ export class OfferedList<K extends Kind> {
    */
   warnings (noun: string): string[] {
     const warnings = new Warnings()
+    for (const clash of this.#clashes) warnings.add(() => clash)
     for (const [name, { why }] of this.#leftOut) warnings.add(() => `${noun} ${quote(name)} is left out: ${why}`)
     for (const lost of this.#merged.lostBy(this.#origin)) {
       warnings.add(() => `${noun} ${quote(lost.key)} ${reasonOf(lost)}`)
@@ -89,9 +98,10 @@ export class OfferedList<K extends Kind> {
     return warnings.list()
   }
 
-  #replace ({ offered, leftOut }: Offering<Definitions[K]>): void {
+  #replace ({ offered, leftOut, clashes }: Offering<Definitions[K]>): void {
     const former = this.#offered
     this.#leftOut = leftOut
+    this.#clashes = clashes
     this.#repaired = [...offered.values()].filter(({ changes }) => changes.length > 0).length
     this.#offered = offered
     const withdrawn = difference(former, offered)

@@ -1,3 +1,4 @@
+import type { ToolOverrides } from '../../../protocol/definitions/overrides/override.js'
 import type { Prompt } from '../../../protocol/definitions/prompt.js'
 import type { Resource } from '../../../protocol/definitions/resource.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
@@ -38,20 +39,25 @@ export class OfferedLists {
   #pages: ReadonlySet<string> = new Set()
   #unmatched: readonly string[] = []
   #isClosed = false
+  readonly #serverOf: () => ServerEntry
+  /** The overrides that were offered last. */
+  #overrides: ToolOverrides | undefined
 
   constructor (
     origin: Origin,
-    server: ServerEntry,
+    serverOf: () => ServerEntry,
     { tools, prompts, resources, templates }: MergedLists,
     view: Registries
   ) {
+    this.#serverOf = serverOf
+    this.#overrides = serverOf().override
     const showTools: Show<Tool> = (hidden, shown) => view.tools.relay(hidden, shown)
     const showPrompts: Show<Prompt> = (hidden, shown) => view.prompts.relay(hidden, shown)
     const showResources: Show<Resource> = (hidden, shown) => view.resources.relay(hidden, shown)
-    this.tools = new OfferedList('tools', origin, server, tools, showTools)
-    this.prompts = new OfferedList('prompts', origin, server, prompts, showPrompts)
-    this.resources = new OfferedList('resources', origin, server, resources, showResources)
-    this.templates = new OfferedList('templates', origin, server, templates, showResources)
+    this.tools = new OfferedList('tools', origin, serverOf, tools, showTools)
+    this.prompts = new OfferedList('prompts', origin, serverOf, prompts, showPrompts)
+    this.resources = new OfferedList('resources', origin, serverOf, resources, showResources)
+    this.templates = new OfferedList('templates', origin, serverOf, templates, showResources)
   }
 
   get snapshot (): Snapshot {
@@ -65,7 +71,10 @@ export class OfferedLists {
 
   names (): ListedNames {
     const own = this.#snapshot.lists.tools.map(({ name }) => name as string)
-    return { own, tools: this.tools.names(), prompts: this.prompts.names() }
+    const oddities = this.tools
+      .items()
+      .flatMap(([name, { original }]) => original?.problems.map(problem => ({ name, problem })) ?? [])
+    return { own, tools: this.tools.names(), prompts: this.prompts.names(), oddities }
   }
 
   /** Counts the entries that were repaired. */
@@ -91,6 +100,7 @@ export class OfferedLists {
    */
   async prepare (snapshot: Snapshot): Promise<() => void> {
     const changed = ALL_KINDS.filter(kind => snapshot.lists[kind] !== this.#snapshot.lists[kind])
+    if (changed.includes('tools')) this.#overrides = this.#serverOf().override
     const offers = await Promise.all(changed.map(async kind => await this[kind].prepare(snapshot.lists[kind])))
     return () => {
       if (this.#isClosed) return
@@ -99,6 +109,19 @@ export class OfferedLists {
       this.#unmatched = unmatchedTemplates(snapshot.lists.templates)
       this.#pages = new Set(snapshot.lists.tools.flatMap(({ _meta }) => pageIn(_meta)))
     }
+  }
+
+  /**
+   * Offers the tools again whose overrides in the entry of the server are not as they were. Resolves to false when all
+   * are.
+   */
+  async renewOverrides (): Promise<boolean> {
+    const { override } = this.#serverOf()
+    if (this.#overrides === override || this.#isClosed) return false
+    this.#overrides = override
+    const offer = await this.tools.prepare(this.#snapshot.lists.tools)
+    if (!this.#isClosed) offer()
+    return true
   }
 
   /** Takes everything back, and offers nothing any more. */

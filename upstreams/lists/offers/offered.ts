@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
+import { overridden } from '../../../protocol/definitions/overrides/overridden.js'
+import type { ToolOverride } from '../../../protocol/definitions/overrides/override.js'
 import type { Prompt } from '../../../protocol/definitions/prompt.js'
 import type { Resource } from '../../../protocol/definitions/resource.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
@@ -10,6 +12,7 @@ import { KINDS, type Entry, type Kind } from '../reading/kinds.js'
 import { repairEntry } from '../repair/entry.js'
 import type { Offer } from './merged-list.js'
 import { prefixesOf, publicNames, type PublicName } from './names.js'
+import { renameTools } from './renamed.js'
 import { relayedResource, relayedTemplate } from './resource-definitions.js'
 
 /** The definition of each kind of list. */
@@ -21,7 +24,8 @@ export interface Definitions { tools: Tool, prompts: Prompt, resources: Resource
  */
 export interface Offered<T> {
   readonly entry: Entry
-  readonly name: string
+  readonly name: PublicName
+  readonly override: ToolOverride | undefined
   readonly changes: readonly string[]
   readonly offer: Offer<T>
   readonly bare: T
@@ -31,6 +35,8 @@ export interface Offered<T> {
 export interface Offering<T> {
   readonly offered: ReadonlyMap<string, Offered<T>>
   readonly leftOut: ReadonlyMap<string, LeftOutEntry>
+  /** Sentences about names that two of them would have. */
+  readonly clashes: readonly string[]
 }
 
 /** An entry that clients do not get, and the name that it would have. */
@@ -41,7 +47,8 @@ type Make = {
     origin: Origin,
     entry: Entry,
     listed: Entry,
-    name: PublicName
+    name: PublicName,
+    override: ToolOverride | undefined
   ) => Pick<Offered<Definitions[K]>, 'offer' | 'bare'>
 }
 
@@ -59,7 +66,12 @@ export async function makeOffers<K extends Kind> (
   const { key } = KINDS[kind]
   const served = kind === 'tools' ? entries.filter(({ name }) => isServed(name as string, server)) : entries
   const names = served.map(entry => entry[key] as string)
-  const named = kind === 'tools' || kind === 'prompts' ? publicNames(prefixesOf(server), names) : undefined
+  const overrides = kind === 'tools' ? server.override : undefined
+  const prefixes = prefixesOf(server)
+  const { names: named, clashes } =
+    kind === 'tools' || kind === 'prompts'
+      ? renameTools(publicNames(prefixes, names), prefixes, overrides)
+      : { clashes: [] }
   const offered = new Map<string, Offered<Definitions[K]>>()
   const leftOut = new Map<string, LeftOutEntry>()
   const slices = new Slices()
@@ -68,7 +80,9 @@ export async function makeOffers<K extends Kind> (
     const name = named === undefined ? { name: own, spellings: [] } : named.get(own)
     if (name === undefined) continue
     const known = former.get(own)
-    const isSame = known !== undefined && known.name === name.name && isDeepStrictEqual(known.entry, entry)
+    const override = overrides !== undefined && Object.hasOwn(overrides, own) ? overrides[own] : undefined
+    const isSame = known !== undefined && isDeepStrictEqual(known.name, name) &&
+      isDeepStrictEqual(known.override, override) && isDeepStrictEqual(known.entry, entry)
     if (isSame) offered.set(own, known)
     else {
       const repaired = repairEntry(kind, entry, server.schemas)
@@ -76,16 +90,17 @@ export async function makeOffers<K extends Kind> (
       else {
         offered.set(own, {
           entry,
-          name: name.name,
+          name,
+          override,
           changes: repaired.changes,
-          ...MAKE[kind](origin, entry, repaired.entry, name)
+          ...MAKE[kind](origin, entry, repaired.entry, name, override)
         })
       }
     }
     const pause = slices.spend(isSame ? own.length : sizeOf(entry))
     if (pause !== undefined) await pause
   }
-  return { offered, leftOut }
+  return { offered, leftOut, clashes }
 }
 
 /** How much work it is to look into an entry: about its characters of JSON. */
@@ -110,17 +125,31 @@ export function isServed (
   )
 }
 
-const bareName = (entry: Entry, { name, spellings }: PublicName): PublicName => ({
-  name: entry.name as string,
-  spellings: [],
-  accessName: name,
-  scopeNames: [name, ...spellings]
-})
+function bareName (
+  entry: Entry,
+  { name, spellings, accessName = name, scopeNames = [name, ...spellings], ownName }: PublicName
+): PublicName {
+  const own = entry.name as string
+  return ownName === undefined
+    ? { name: own, spellings: [], accessName, scopeNames }
+    : { name: ownName, spellings: [own], accessName, scopeNames, ownName }
+}
+
+function offeredTool (
+  origin: Origin,
+  entry: Entry,
+  listed: Entry,
+  name: PublicName,
+  override: ToolOverride | undefined
+): Tool {
+  const tool = relayedTool(origin, entry, listed, name)
+  return override === undefined ? tool : overridden(tool, override)
+}
 
 const MAKE: Make = {
-  tools: (origin, entry, listed, name) => ({
-    offer: { key: name.name, item: relayedTool(origin, entry, listed, name) },
-    bare: relayedTool(origin, entry, listed, bareName(entry, name))
+  tools: (origin, entry, listed, name, override) => ({
+    offer: { key: name.name, item: offeredTool(origin, entry, listed, name, override) },
+    bare: offeredTool(origin, entry, listed, bareName(entry, name), override)
   }),
   prompts: (origin, _entry, entry, name) => ({
     offer: { key: name.name, item: relayedPrompt(origin, entry, name) },

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { prompt, resource, tool, type Identity } from '../../../../app.js'
@@ -10,8 +11,8 @@ import type { Tool } from '../../../../protocol/definitions/tool.js'
 import { gateway } from '../../../support/gateway.js'
 import type { Json } from '../../../support/specification/message.js'
 import { newestLegacy } from '../../../support/specification/revisions.js'
-import { configurationOf, type Configuration, type Item, type Kind } from './configuration.js'
-import { referenceOf, uriOf } from './reference.js'
+import { configurationOf, NEW_NAMES, type Configuration, type Item, type Kind } from './configuration.js'
+import { answerOf, referenceOf, uriOf } from './reference.js'
 
 type Ask = (method: string, params?: Json) => Promise<Json>
 
@@ -153,11 +154,12 @@ async function compareRoad (configuration: Configuration, road: Road, ask: Ask):
   const names = configuration.items
     .filter(({ kind }) => kind === road.kind)
     .flatMap(item => [item.canonical, item.kind === 'resources' ? uriOf(item) : item.own])
-  for (const name of new Set([...names, 'serch'])) {
+  for (const name of new Set([...names, ...NEW_NAMES, 'serch'])) {
     const { item, fate } = reference.find(each => each.name === name) ??
       reference.find(({ item }) => item.canonical === name) ?? { item: undefined, fate: 'unknown' as const }
     const { answer, suggested } = await use(road, name, ask)
-    const expected = { seen: item?.canonical, forbidden: 'forbidden', unknown: missing.answer }[fate]
+    const own = item && answerOf(item, configuration.view)
+    const expected = { seen: own, forbidden: 'forbidden', unknown: missing.answer }[fate]
     if (answer !== expected) found.push(`${road.method} ${name} answers ${answer}, not ${expected}`)
     found.push(...suggested.filter(each => !seen.has(each)).map(each => `${name}: ${each} is suggested`))
   }
@@ -184,7 +186,12 @@ const bases = new Map<string, Tool>()
 // The schema of a tool is compiled once.
 function toolOf (item: Item): Tool {
   const { canonical, readOnly, scopes } = item
-  const base = bases.get(canonical) ?? (tool({ name: canonical, description: '', run: () => canonical }) as Tool)
+  const base = bases.get(canonical) ?? (tool({
+    name: canonical,
+    description: '',
+    input: Type.Object({ index: Type.Optional(Type.String()) }),
+    run: ({ index = '' }) => canonical + index
+  }) as Tool)
   bases.set(canonical, base)
   return {
     ...base,

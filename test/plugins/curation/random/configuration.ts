@@ -1,3 +1,4 @@
+import type { ToolOverride, ToolOverrides } from '../../../../protocol/definitions/overrides/override.js'
 import type { ViewDefinition } from '../../../../plugins/curation/views/selection.js'
 
 export type Kind = 'tools' | 'prompts' | 'resources'
@@ -40,6 +41,12 @@ export type Random = (below: number) => number
 const ALIASES = ['one', 'two', 'three']
 // The last is the long name of another.
 const NAMES = ['search', 'delete_all', 'read', 'find', 'one__read']
+/** Names that overrides give: those of others, and new ones. */
+export const NEW_NAMES = ['search', 'one__read', 'two__find', 'lookup', 'erase']
+const ARGUMENTS: NonNullable<ToolOverride['arguments']>[] = [
+  { index: { value: 'fixed' } },
+  { index: { name: 'where', default: 'filled' } }
+]
 const SCOPES = ['mcp', 'a', 'b']
 const PATTERNS = [
   '*',
@@ -112,8 +119,20 @@ function randomView (random: Random): ViewDefinition {
     ...(random(2) === 0 && { exclude: some(PATTERNS, random, 6) }),
     ...(random(3) === 0 && { readOnly: true }),
     ...(random(2) === 0 && { names: 'short' as const }),
-    ...(random(3) === 0 && { scopes: some(SCOPES, random) })
+    ...(random(3) === 0 && { scopes: some(SCOPES, random) }),
+    ...(random(2) === 0 && { override: randomOverrides(random) })
   }
+}
+
+/** Overrides of some tools: a new name, another hint, an argument that callers do not see or call otherwise. */
+function randomOverrides (random: Random): ToolOverrides {
+  const tools = [undefined, ...ALIASES].flatMap(upstream =>
+    NAMES.map(own => canonicalOf({ kind: 'tools', own, upstream })))
+  return Object.fromEntries(some([...tools, 'nothing'], random).map(canonical => [canonical, {
+    ...(random(2) === 0 && { name: NEW_NAMES[random(NEW_NAMES.length)] ?? '' }),
+    ...(random(3) === 0 && { annotations: { readOnlyHint: random(2) === 0 } }),
+    ...(random(2) === 0 && { arguments: ARGUMENTS[random(ARGUMENTS.length)] ?? {} })
+  }]))
 }
 
 function randomNarrow (random: Random): Narrow {

@@ -1,3 +1,4 @@
+import type { ViewDefinition } from '../../../../plugins/curation/views/selection.js'
 import type { Configuration, Item, Kind } from './configuration.js'
 
 /** What becomes of a thing for a caller: it is seen, or a scope is missing, or it does not exist. */
@@ -14,18 +15,20 @@ export function referenceOf (
       return names.some(name => new RegExp(`^${text}$`).test(name))
     })
   const isNamed = [view.tools, view.prompts, view.resources].some(globs => (globs ?? []).length > 0)
-  const inView = items.filter(({ kind: of, canonical, upstream, readOnly }) =>
-    of === kind && view[kind]?.length !== 0 && !fits(view.exclude, canonical) &&
-    (kind !== 'tools' || view.readOnly !== true || readOnly === true) &&
+  const isReadOnly = ({ canonical, readOnly }: Item): boolean =>
+    (view.override?.[canonical]?.annotations?.readOnlyHint ?? readOnly) === true
+  const inView = items.filter(item => item.kind === kind).filter(({ canonical, upstream, ...rest }) =>
+    view[kind]?.length !== 0 && !fits(view.exclude, canonical) &&
+    (kind !== 'tools' || view.readOnly !== true || isReadOnly({ canonical, upstream, ...rest })) &&
     ((view.servers === undefined && !isNamed) || fits(view.servers, upstream ?? '') || fits(view[kind], canonical)))
-  const names = namesIn(inView, kind !== 'resources' && view.names === 'short')
+  const names = namesIn(inView, view)
   return inView.map(item => {
-    const { canonical, upstream = '', readOnly } = item
+    const { canonical, upstream = '' } = item
     const { query = [], tools = [], exclude = [], toolsets = [], readonly = false } = narrow
     const [name, isOfSet] = [names.get(item) ?? '', toolsets.includes('all') || toolsets.includes(upstream)]
     const isTool = (query.length === 0 || fits(query, name, canonical)) && !fits(exclude, name, canonical) &&
       (tools.length + toolsets.length === 0 || fits(tools, name, canonical) || isOfSet) &&
-      (!readonly || readOnly === true)
+      (!readonly || isReadOnly(item))
     const isKept = kind === 'tools' ? isTool : toolsets.length === 0 || isOfSet
     const needed = [...(operator[`${kind}/${canonical}`] ?? item.scopes ?? ['mcp']), ...(view.scopes ?? [])]
     const isGranted = granted.includes('admin') || needed.every(scope => granted.includes(scope))
@@ -33,11 +36,12 @@ export function referenceOf (
   })
 }
 
-/** Short names, except where two would be the same, or one that of another: these have their long ones. */
-function namesIn (items: Item[], isShort: boolean): Map<Item, string> {
-  const names = new Map(items.map(item => [item, item.kind === 'resources' ? uriOf(item) : item.canonical]))
-  if (!isShort) return names
-  for (const item of items) names.set(item, item.own)
+/** New or short names, except where two would be the same, or one that of another: these have their long ones. */
+function namesIn (items: Item[], { names: form, override }: ViewDefinition): Map<Item, string> {
+  const wanted = ({ kind, canonical, own }: Item): string =>
+    (kind === 'tools' ? override?.[canonical]?.name : undefined) ?? (form === 'short' ? own : canonical)
+  const names = new Map(items.map(item => [item, item.kind === 'resources' ? uriOf(item) : wanted(item)]))
+  if (items[0]?.kind === 'resources') return names
   const takes = (one: Item, other: Item): boolean =>
     names.get(one) !== one.canonical && [names.get(other), other.canonical].includes(names.get(one))
   const clashes = (one: Item): boolean =>
@@ -46,6 +50,12 @@ function namesIn (items: Item[], isShort: boolean): Map<Item, string> {
     for (const item of found) names.set(item, item.canonical)
   }
   return names
+}
+
+/** What a thing answers: its canonical name, and for a tool the argument that a caller does not send. */
+export function answerOf ({ kind, canonical }: Item, { override }: ViewDefinition = {}): string {
+  const { value = '', default: preset = '' } = override?.[canonical]?.arguments?.['index'] ?? {}
+  return kind === 'tools' ? `${canonical}${String(value)}${String(preset)}` : canonical
 }
 
 /** The URI of a resource, which has no alias in front. */

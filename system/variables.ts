@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, isAbsolute, resolve, sep } from 'node:path'
-import type { Environment } from '../../system/environment.js'
+import type { Environment } from './environment.js'
 
 /** Values of the variables of a configuration. */
 export interface Variables {
@@ -31,6 +31,14 @@ export function expandVariables (text: string, variables: Variables, onMissing: 
       return whole
     }
   })
+}
+
+/** A copy of a JSON value whose texts were replaced. */
+export function mapTexts (value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value)
+  if (Array.isArray(value)) return value.map(item => mapTexts(item, map))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, map)]))
 }
 
 /**
