@@ -257,6 +257,10 @@ t.test('an expression that is none refuses the start with a sentence', async t =
   await refuses({ select: 'items[' }, /^option views\.bad\.results\.select must be a JMESPath expression: \w+/)
   await refuses({ max: 10 }, /option views\.bad\.results\.max must be a whole number of characters, 1000 or more/)
   await refuses({ most: 10 }, /option views\.bad\.results has no "most"/)
+  const override = { issues: { results: { select: '[' } } }
+  await t.rejects(gateway(t, { ...base, views: { bad: { override } } }), {
+    message: /^option views\.bad\.override\.issues\.results\.select must be a JMESPath expression: /
+  })
   const mcpServers = { docs: { url: 'http://127.0.0.1:9/', results: { select: 'lenth(@)' } } }
   await t.rejects(gateway(t, { ...base, mcpServers }), {
     message: /^option mcpServers\.docs\.results\.select must be .*: it has no function "lenth"; did you mean "length"/
@@ -335,6 +339,28 @@ t.test('a view wins over a server, field by field, and its own options end with 
   await app.mcp.curation.configure({ tight: { servers: ['docs'], results: { max: 1_000 }, scopes: ['mcp'] } })
   await app.mcp.results.settle()
   t.ok((await toolNames(await client({ view: 'tight' }))).includes('read_result'))
+})
+
+t.test('options in an override of a tool win over those of its view and of its server, field by field', async t => {
+  const views = {
+    wide: { servers: ['docs'], results: { max: 1_000_000 } },
+    own: { servers: ['docs'], results: { max: 5_000 }, override: { docs__read: { results: { max: 1_200 } } } },
+    local: { tools: ['issues', 'long'], override: { issues: { name: 'ids', results: { select: 'items[].id' } } } }
+  }
+  const entry = { results: { max: 3_000, keep: 5_000 }, override: { read: { results: { max: 1_500 } } } }
+  const { client } = await withUpstream(t, views, entry)
+  for (const [view, max] of [[undefined, 1_500], ['docs', 1_500], ['wide', 1_500], ['own', 1_200]] as const) {
+    const inside = await client(at(view))
+    const result = await call(inside, view === 'docs' ? 'read' : 'docs__read')
+    const { length } = result.content[0]?.text ?? ''
+    t.ok(length <= max && length > max - 300, `${view}: ${length} of ${max}`)
+    t.equal(await textAt(inside, linkIn(result).uri), LONG)
+  }
+  const local = await client({ view: 'local' })
+  t.strictSame(JSON.parse((await call(local, 'ids')).content[0]?.text ?? ''), ISSUES.items.map(({ id }) => id))
+  t.match(await call(local, 'long'), { content: [{ text: LONG }] }, 'others are as they are')
+  const { tools } = await local.request('tools/list') as { tools: Json[] }
+  t.notOk(tools.some(({ outputSchema }) => outputSchema !== undefined))
 })
 
 t.test('a tool of the name read_result wins where it is, and ours comes back when it goes', async t => {
