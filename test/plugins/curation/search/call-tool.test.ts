@@ -7,6 +7,7 @@ import { ADA, apiKeys } from '../../../support/keys.js'
 import { modernMeta } from '../../../support/modern.js'
 import type { Json } from '../../../support/specification/message.js'
 import { modern } from '../../../support/specification/revisions.js'
+import { recordSpans } from '../../../support/tracing.js'
 import { until } from '../../../support/wait.js'
 import { Watcher } from '../../../support/watcher.js'
 import { openFixture } from '../../../upstreams/fixture/open.js'
@@ -47,6 +48,16 @@ t.test('audit log, metrics, rates and watchers see a call by call_tool as one of
   const calls = [indirect('create_issue'), { name: 'create_issue' }, indirect('create_issue'), { name: 'create_issue' }]
   const outcomes = await Promise.all(calls.map(async params => await text(inside, params)))
   t.ok(outcomes.some(outcome => /create_issue by one caller \(option toolRates\)/.test(outcome)), 'both roads share one rate')
+})
+
+t.test('the span of a call by call_tool is that of its target', async t => {
+  const spans = recordSpans(t)
+  const { client } = await searchable(t, { short: { names: 'short', search: true } }, {}, [github()])
+  const inside = await client({ view: 'short' })
+  spans.length = 0
+  await inside.request('tools/call', indirect('search', {}))
+  t.ok(spans.some(({ name }) => name === 'tools/call github__search'), spans.map(({ name }) => name).join())
+  t.notMatch(JSON.stringify(spans), /call_tool/)
 })
 
 t.test('a scope that the caller lacks is answered over HTTP as for a direct call', async t => {
