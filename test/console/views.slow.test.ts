@@ -11,7 +11,13 @@ import { openConsole } from './support/open.js'
 import { call, connected, goTo, openTool, writeArguments } from './support/steps.js'
 
 const VIEWS = {
-  short: { description: 'By their own names', servers: ['files'], exclude: ['files__hang'], names: 'short' as const },
+  short: {
+    description: 'By their own names',
+    servers: ['files'],
+    exclude: ['files__hang'],
+    names: 'short' as const,
+    override: { files__echo: { description: 'Says it again' } }
+  },
   own: { tools: ['echo', 'slow'] }
 }
 
@@ -55,6 +61,9 @@ t.test('an operator switches views: lists and calls are those of clients, the fe
   const echo = listed.find(({ name }) => name === 'echo')
   await page.locator('.badges').getByText(`about ${echo?.tokens} tokens`).waitFor()
   await page.getByText('In options, logs and on /mcp it is files__echo.').waitFor()
+  await page.locator('.description').getByText('Says it again').waitFor()
+  await page.getByText(`Original definition, about ${echo?.originalTokens} tokens; different in description`).click()
+  await page.locator('.definition[open] pre').getByText('"name": "files__echo"').waitFor()
   await writeArguments(page, { text: 'said in a view' })
   await (await call(page)).getByText('said in a view').first().waitFor()
   await checkAccessibility(t, page, 'a tool of a view')

@@ -166,3 +166,28 @@ t.test('a view with search costs what it lists, and says how many more are found
   t.match(finding, { tools: seen.length, found: all?.tools, tokens: sum(seen) })
   t.match((await app.mcp.costs.ofTools('finding'))?.map(({ name }) => name), seen.map(({ name }) => name))
 })
+
+t.test('an overridden tool is given to operators beside its original, without the values that it fixes', async t => {
+  const properties = { org: { type: 'string' }, q: { type: 'string' } }
+  const inputSchema = { type: 'object', properties, required: ['org'] }
+  const found = { name: 'search', description: 'Searches', inputSchema }
+  const inEntry = { search: { description: 'Searches ours', arguments: { org: { value: 'CANARY' } } } }
+  const inView = { github__search: { name: 'find_code', title: 'Find code' } }
+  const github = new FakeUpstream('github', { tools: [found] }, { override: inEntry })
+  const views = { code: { servers: ['github'], override: inView } }
+  const app = await gateway(t, { tools: false, plugins: [], views })
+  const { client, connect } = await served(t, [github], {}, app)
+  await connect(github)
+  const operator = await client({ view: 'code' })
+  const [listed = {}] = await toolsOf(operator)
+  const answer = await operator.request('patchbay/views/tool', { name: 'find_code' })
+  t.match(answer, { name: 'find_code', canonical: 'github__search', tokens: estimateTokens(listed), listed })
+  t.strictSame(answer['changed'], ['name', 'description', 'inputSchema', 'title'])
+  t.match(answer['original'], { name: 'github__search', description: 'Searches', inputSchema: { properties } })
+  t.equal(answer['originalTokens'], estimateTokens(answer['original'] as Json))
+  t.notMatch(JSON.stringify(answer), 'CANARY')
+  t.notMatch(JSON.stringify(listed), '"org"')
+  const [whole] = await app.mcp.costs.ofTools(undefined) ?? []
+  t.match(whole, { name: 'github__search', changed: ['description', 'inputSchema'] })
+  t.notMatch(JSON.stringify(await app.mcp.costs.ofViews()), 'CANARY')
+})
