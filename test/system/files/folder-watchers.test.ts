@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -51,7 +52,7 @@ t.test('changes at one time are reported once, and lasting changes while they la
   const root = await tree(t, { a: '' })
   const watchers = watching(t)
   const { changes } = await watched(watchers, join(root, 'a'))
-  for (let count = 0; count < 10; count++) await writeFile(join(root, 'a'), `${count}`)
+  for (let count = 0; count < 10; count++) writeFileSync(join(root, 'a'), `${count}`)
   await until(() => changes.count > 0)
   await settled(watchers, root)
   t.ok(changes.count <= 2, `told ${changes.count} times`)
