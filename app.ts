@@ -7,6 +7,7 @@ import { builtIns } from './loader/built-ins.js'
 import { isAskedFor, isQuiet } from './loader/demonstration.js'
 import { contribute } from './loader/load-file.js'
 import { loadPlugins } from './loader/load-plugins.js'
+import { loadDeadline } from './loader/register-plugin.js'
 import { checkoutFolders } from './loader/checkout.js'
 import { unknownNames } from './loader/unknown-names.js'
 import { flatten, resolveOptions, type FlatOptions, type Options } from './options.js'
@@ -142,6 +143,7 @@ async function assemble (fastify: FastifyInstance, options: FlatOptions, standal
     throw new Error('patchbay is registered here already; register it in two scopes to have it twice')
   }
   if (fastify.hasDecorator('mcp')) throw new Error(TAKEN)
+  const deadline = loadDeadline(fastify)
   await fastify.register(gateway, { ...options, standalone })
   if (standalone && !isPrivate(options)) {
     await fastify.register((await import('./http-server.js')).requestChecks, options)
@@ -159,7 +161,8 @@ async function assemble (fastify: FastifyInstance, options: FlatOptions, standal
   await loadPlugins(
     fastify,
     { ...options, plugins: [...folders, ...options.plugins] },
-    file => !folders.includes(dirname(file)) || isServed(file)
+    file => !folders.includes(dirname(file)) || isServed(file),
+    deadline
   )
   if (standalone && options.http) await fastify.register((await import('./http-server.js')).probes, options)
   // A host application listens where it wants.

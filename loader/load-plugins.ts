@@ -8,15 +8,15 @@ import { reloadPlugins } from './reload/plugin-reloader.js'
 
 /**
  * Registers the entries of option `plugins` in their order: functions as they are, and each file once that a path,
- * folder, glob or package names, and that `isServed`.
+ * folder, glob or package names, and that `isServed`. They have to be registered at the deadline.
  */
 export async function loadPlugins (
   app: FastifyInstance,
   { plugins, reload, grace }: Pick<Options, 'plugins' | 'reload' | 'grace'>,
-  isServed: (file: string) => boolean = () => true
+  isServed: (file: string) => boolean = () => true,
+  deadline = loadDeadline(app)
 ): Promise<void> {
   if (reload) return await reloadPlugins(app, plugins, grace, isServed)
-  const deadline = loadDeadline(app)
   const loaded = new Set<string>()
   for (const plugin of plugins) {
     if (typeof plugin !== 'string') {
