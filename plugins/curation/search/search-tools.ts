@@ -4,6 +4,7 @@ import { tool, type Tool } from '../../../protocol/definitions/tool.js'
 import { convert } from '../../../protocol/revisions/convert.js'
 import { text, type CallToolResult } from '../../../protocol/wire/content.js'
 import { errors } from '../../../protocol/wire/errors.js'
+import type { Identity } from '../../../protocol/wire/identity.js'
 import { CALL_TOOL, correctForm, indirectCall, wrongForm } from './indirect-call.js'
 import { signatureOf } from './signature.js'
 
@@ -110,14 +111,22 @@ function callTool (isReadOnly: boolean): Tool {
   }) as Tool
 }
 
-function describe (tools: Tool[], detail: Detail, { revision: { features } }: Call): CallToolResult {
+/** A tool as this caller may know it. */
+const definitionFor = (tool: Tool, identity: Identity): Tool['listed'] => tool.listedFor?.(identity) ?? tool.listed
+
+function describe (
+  tools: Tool[],
+  detail: Detail,
+  { identity, revision: { features } }: Call
+): CallToolResult {
   if (detail === 'names') return result(tools.map(({ name }) => ({ name })), tools.map(({ name }) => name).join('\n'))
   if (detail === 'full') {
-    const definitions = tools.map(({ listed }) => convert.definition(listed, features))
+    const definitions = tools.map(tool => convert.definition(definitionFor(tool, identity), features))
     return result(definitions, definitions.map(definition => JSON.stringify(definition)).join('\n'))
   }
-  const signatures = tools.map(({ name, listed }) => {
-    const { text: signature, isShortened } = signatureOf(name, listed)
+  const signatures = tools.map(tool => {
+    const { name } = tool
+    const { text: signature, isShortened } = signatureOf(name, definitionFor(tool, identity))
     return { name, signature, ...(isShortened && { isShortened }) }
   })
   return result(signatures, signatures.map(({ signature }) => signature).join('\n'))

@@ -17,6 +17,9 @@ const NAMES: Readonly<Record<string, string>> = {
   null: 'null'
 }
 
+const nameOf = (type: unknown): string =>
+  (typeof type === 'string' && Object.hasOwn(NAMES, type) ? NAMES[type] : undefined) ?? 'any'
+
 /** The text of a type; it is shortened when it says less than the schema. */
 export interface TypeText { readonly text: string, readonly isShortened: boolean }
 
@@ -63,7 +66,7 @@ class TypeWriter {
       return this.#writeArray(schema, depth)
     }
     if (schema.type === 'object' || isObject(schema.properties)) return this.#writeObject(schema, depth)
-    return (typeof schema.type === 'string' ? NAMES[schema.type] : undefined) ?? 'any'
+    return nameOf(schema.type)
   }
 
   #writeArray ({ items, prefixItems }: Record<string, unknown>, depth: number): string {
@@ -120,7 +123,7 @@ function coarse (schema: unknown): string {
   if (!isObject(schema)) return 'any'
   const { type, enum: values } = schema
   if (type === 'array') return 'any[]'
-  if (typeof type === 'string') return NAMES[type] ?? 'any'
+  if (typeof type === 'string') return nameOf(type)
   return Array.isArray(values) && typeof values[0] === 'string' ? 'str' : 'any'
 }
 

@@ -169,6 +169,9 @@ t.test('find_tools says in their own words which servers there are, to those who
   t.equal(await described(await as('all', 'mcp', 'code')), await described(every))
   t.match(await described(await as('all', 'mcp')), /Servers: docs \(Knows the handbook\.\)$/)
   t.match(await described(await client({ view: 'few' })), /Servers: docs \(Knows the handbook\.\)$/)
+  const few = await as('all', 'mcp')
+  const names = ['find_tools']
+  t.notMatch(JSON.stringify(await few.request('tools/call', { name: 'describe_tools', arguments: { names } })), /github/)
   hub.script.instructions = 'Has other words.'
   hub.connect()
   await every.notified(LIST_CHANGED)

@@ -21,6 +21,8 @@ t.test('a signature has name, arguments, types, defaults and the first sentence'
 
 const types: Array<[schema: unknown, text: string]> = [
   [{ type: 'integer' }, 'int'],
+  [{ type: 'constructor' }, 'any'],
+  [{ type: 'array', items: { type: 'toString' } }, 'any[]'],
   [{ type: 'number' }, 'num'],
   [{ type: ['string', 'null'] }, 'str'],
   [{ type: ['string', 'integer'] }, 'str|int'],
