@@ -3,8 +3,20 @@ import { segment } from '../../schema/mistakes.js'
 import { errors, isMcpError, type McpError, type Mistake } from '../../wire/errors.js'
 import { isObject } from '../../wire/json.js'
 import type { Params } from '../../wire/jsonrpc.js'
-import type { ArgumentChanges } from './listed-schema.js'
 import type { ToolOverride } from './override.js'
+
+/** The differences between the arguments of a tool and those that its callers have, by the names of the tool. */
+export interface ArgumentChanges {
+  /** The names that callers know. */
+  readonly renamed: ReadonlyMap<string, string>
+  /** Values that are always sent; callers do not see these arguments. */
+  readonly fixed: ReadonlyMap<string, unknown>
+  /** Values that are sent if callers send none. */
+  readonly defaults: ReadonlyMap<string, unknown>
+  readonly descriptions: ReadonlyMap<string, string>
+  /** True for those that callers have to send, false for those that they need not send; the tool decides on others. */
+  readonly required: ReadonlyMap<string, boolean>
+}
 
 /** The `data.code` of errors about arguments. */
 const WRONG = 'PATCHBAY_WRONG_ARGUMENTS'

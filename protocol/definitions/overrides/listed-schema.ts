@@ -1,22 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../wire/json.js'
+import type { ArgumentChanges } from './argument-map.js'
 import { definitionOf, hoistReferences, resolvePointer } from './references.js'
 import { contradicts, isEmpty, isTrue, joinSchemas, namesIn } from './schema-parts.js'
 
 type Members = Record<string, unknown>
-
-/** The differences between the arguments of a tool and those that its callers have, by the names of the tool. */
-export interface ArgumentChanges {
-  /** The names that callers know. */
-  readonly renamed: ReadonlyMap<string, string>
-  /** Values that are always sent; callers do not see these arguments. */
-  readonly fixed: ReadonlyMap<string, unknown>
-  /** Values that are sent if callers send none. */
-  readonly defaults: ReadonlyMap<string, unknown>
-  readonly descriptions: ReadonlyMap<string, string>
-  /** True for those that callers have to send, false for those that they need not send; the tool decides on others. */
-  readonly required: ReadonlyMap<string, boolean>
-}
 
 /** A schema of arguments as callers see it, the names that the original has, and the values that contradict it. */
 export interface ListedSchema {
@@ -48,6 +36,12 @@ interface Place {
   readonly within: readonly string[]
 }
 
+/**
+ * How many schemas are written anew before references stay as they are: each could lead to two others, and these to
+ * four.
+ */
+const MAX_REWRITTEN = 20_000
+
 /** Writes one keyword; false where the fixed values can never fit. */
 type Write = (value: unknown, place: Place) => boolean
 
@@ -58,6 +52,7 @@ class Rewriting {
   readonly #changes: ArgumentChanges
   readonly #inlined = new Set<string>()
   readonly #keywords: Readonly<Record<string, Write>>
+  #rewritten = 0
 
   constructor (original: Members, changes: ArgumentChanges) {
     this.#original = original
@@ -91,15 +86,16 @@ class Rewriting {
       const { allOf, anyOf, oneOf, not, if: condition, dependencies, dependentSchemas, $ref, ...plain } = this.#original
       schema = this.#rewrite(plain, true, [])
     }
-    if (!isObject(schema)) throw new Error('a plain schema of arguments is an object')
+    const listed: Members = isObject(schema) ? schema : { type: 'object' }
     const needed = [...required].filter(([name, is]) => is && !fixed.has(name)).map(([name]) => this.#nameOf(name))
-    if (needed.length > 0) schema.required = [...new Set([...namesIn(schema.required), ...needed])]
-    return hoistReferences(schema, this.#original, this.#changes, this.#inlined)
+    if (needed.length > 0) listed.required = [...new Set([...namesIn(listed.required), ...needed])]
+    return hoistReferences(listed, this.#original, this.#changes, this.#inlined)
   }
 
   /** False where the fixed values can never fit. */
   #rewrite (schema: unknown, isCertain: boolean, within: readonly string[]): unknown {
     if (!isObject(schema)) return schema
+    this.#rewritten++
     const place: Place = { out: {}, also: [], required: new Set(), isCertain, within }
     for (const [key, value] of Object.entries(schema)) {
       if (key === 'if' || key === 'then' || key === 'else') continue
@@ -222,7 +218,7 @@ class Rewriting {
 
   /** A schema that is used elsewhere, too, is written here in its new form. */
   #reference (value: unknown, { out, also, isCertain, within }: Place): boolean {
-    const target = typeof value === 'string' && !within.includes(value)
+    const target = typeof value === 'string' && !within.includes(value) && this.#rewritten < MAX_REWRITTEN
       ? resolvePointer(this.#original, value)
       : undefined
     const rewritten = isObject(target) ? this.#rewrite(target, isCertain, [...within, String(value)]) : target

@@ -135,4 +135,4 @@ function segmentsOf (reference: string): string[] | undefined {
 }
 
 const pointerTo = (segments: readonly string[]): string =>
-  ['#', ...segments.map(part => encodeURI(part.replaceAll('~', '~0').replaceAll('/', '~1')))].join('/')
+  ['#', ...segments.map(part => encodeURI(Buffer.from(part).toString().replaceAll('~', '~0').replaceAll('/', '~1')))].join('/')

@@ -3,6 +3,7 @@ import t from 'tap'
 import { ArgumentMap, changesOf } from '../../../../protocol/definitions/overrides/argument-map.js'
 import { listedSchema } from '../../../../protocol/definitions/overrides/listed-schema.js'
 import type { ToolOverride } from '../../../../protocol/definitions/overrides/override.js'
+import { bestTime, cpuTime } from '../../../support/timing.js'
 
 type Json = Record<string, unknown>
 type Arguments = NonNullable<ToolOverride['arguments']>
@@ -141,6 +142,28 @@ function objectsOf (names: string[]): Json[] {
   return objectsOf(rest).flatMap(object =>
     VALUES.map(value => (value === undefined ? object : { ...object, [first]: value })))
 }
+
+t.test('a schema whose references lead to ever more others takes no longer than its size allows', async t => {
+  const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, index) => {
+    const $ref = `#/$defs/d${index + 1}`
+    return [`d${index}`, { allOf: [{ $ref }, { $ref }] }]
+  }))
+  const last = { properties: { index: text } }
+  const schema = { type: 'object', properties: { index: text }, if: { $ref: '#/$defs/d0' }, $defs: { ...$defs, d40: last } }
+  const took = await bestTime(2_000, async () => cpuTime(() => listed(schema, { index: { value: 'users' } })))
+  t.ok(took < 2_000, `${took} ms`)
+})
+
+t.test('what no values fit, and references of odd characters, cost no more than their parts', async t => {
+  const properties = { index: text, q: text }
+  t.strictSame(listed({ type: 'object', properties, dependentRequired: { index: false } }, { index: { value: 'a' } }), {
+    type: 'object'
+  })
+  t.doesNotThrow(() => listed(
+    { type: 'object', properties: { ...properties, '\ud800': text, b: { $ref: '#/properties/\ud800' } } },
+    { index: { value: 'a' } }
+  ))
+})
 
 t.test('arguments fit the listed schema if, taken back, they fit the original', t => {
   const ajv = new Ajv2020({ strict: false, logger: false })
