@@ -78,7 +78,8 @@ function narrowingBy ([tools, readonly, own, excluded, toolsets, reading]: Array
       byHeader?.(item) === true ||
       isOfServer?.(item) === true) &&
     (!onlyReading || isReadOnly(item))
-  const keepsTool = (item: Narrowed): boolean => without?.(item) !== true && (item.ofSearch === true || names(item))
+  const keepsTool = (item: Narrowed): boolean =>
+    without?.(item) !== true && (item.ofSearch === true || item.hasWholeResults === true || names(item))
   return {
     keeps: (kind, item) => {
       if (kind !== 'tools') return isOfServer?.(item) ?? true
@@ -107,7 +108,8 @@ function matcher (names: string[] | undefined): ((item: Narrowed) => boolean) | 
     )
 }
 
-const isPattern = (name: string): boolean => /[*?]/.test(name)
+/** A `?` is none here: with many of them, each name would be compared at each of its characters. */
+const isPattern = (name: string): boolean => name.includes('*') && !name.includes('?')
 
 /** True for a flag that is there, unless its value denies it. */
 const isSet = (value: string | undefined): boolean => value !== undefined && !/^(false|0|no|off)$/i.test(value.trim())

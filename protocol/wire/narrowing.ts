@@ -13,4 +13,6 @@ export interface Narrowed {
   readonly listed?: Record<string, unknown>
   /** True for a tool by which others are found and called: nothing but its name takes it away. */
   readonly ofSearch?: boolean | undefined
+  /** True for the tool by which the rest of a long result is read, likewise. */
+  readonly hasWholeResults?: boolean | undefined
 }

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { encodeErrorFor } from '../../protocol/dispatch/batch.js'
 import { isHttpError, type HttpError } from '../../protocol/http/http-error.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
+import { narrowingOf } from '../../protocol/http/narrowing.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import { isModern, modern } from '../../protocol/revisions/table.js'
 import { classifyPosted } from '../../protocol/sessions/posted-message.js'
@@ -106,6 +107,8 @@ function serveSessionless (
 
 function openSession (gateway: HttpGateway, incoming: Request, request: FastifyRequest, reply: FastifyReply): void {
   const { dispatcher, sessions, eventStreams } = gateway
+  // Refuses before there is a session.
+  narrowingOf(request.query, request.headers)
   const session = sessions.createFor(incoming, request.identity, viewOf(request))
   reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
   dispatcher.receive(incoming, session.peer, new ReplyChannel(eventStreams, reply, {

@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { createClient, prompt, resource, tool } from '../../../app.js'
+import { narrowingOf } from '../../../protocol/http/narrowing.js'
+import { INITIALIZE } from '../../app/mount-clients.js'
 import { startIssuer, RESOURCE } from '../../support/environment/issuer.js'
 import { gateway, listening } from '../../support/gateway.js'
 import { ADA, bearer, BOB, listed, ping } from '../../support/keys.js'
 import type { Json } from '../../support/specification/message.js'
+import { bestTime, cpuTime } from '../../support/timing.js'
 import { overStdio, roads, type Ask } from './roads.js'
 
 async function things ({ mcp }: FastifyInstance): Promise<void> {
@@ -219,4 +222,23 @@ t.test('lists of narrowed names that are too long are refused', async t => {
   t.equal(await status({ 'x-mcp-tools': Array.from({ length: 600 }, (_, index) => `t${index}`).join() }), 400)
   t.equal(await status({ 'x-mcp-tools': Array.from({ length: 40 }, (_, index) => `t${index}*`).join() }), 400)
   t.equal(await status({ 'x-mcp-tools': Array.from({ length: 100 }, (_, index) => `t${index}`).join() }), 200)
+  const { statusCode, headers } = await app.inject({
+    method: 'POST',
+    url: `/mcp?tools=${Array.from({ length: 40 }, (_, index) => `t${index}*`).join()}`,
+    headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+    payload: INITIALIZE
+  })
+  t.strictSame([statusCode, headers['mcp-session-id']], [400, undefined], 'no session is left')
+})
+
+t.test('patterns of narrowing cost little, however they are made', async t => {
+  const patterns = (mark: string): string =>
+    Array.from({ length: 32 }, (_, index) => `*${'?'.repeat(24)}${mark}${index}`).join()
+  const items = Array.from({ length: 5_000 }, (_, index) => ({ name: `${'a'.repeat(45)}${index}` }))
+  let round = 0
+  const took = await bestTime(300, async () => {
+    const narrowing = narrowingOf({ tools: patterns(`q${round}`) }, { 'x-mcp-exclude-tools': patterns(`x${round++}`) })
+    return cpuTime(() => { for (const item of items) narrowing?.keeps('tools', item) })
+  })
+  t.ok(took < 300, `${took} ms`)
 })

@@ -25,9 +25,12 @@ export function referenceOf (
   return inView.map(item => {
     const { canonical, upstream = '' } = item
     const { query = [], tools = [], exclude = [], toolsets = [], readonly = false } = narrow
+    // Of narrowing, `?` is no pattern.
+    const named = (globs: readonly string[], ...names: string[]): boolean =>
+      fits(globs.filter(glob => !glob.includes('?')), ...names)
     const [name, isOfSet] = [names.get(item) ?? '', toolsets.includes('all') || toolsets.includes(upstream)]
-    const isTool = (query.length === 0 || fits(query, name, canonical)) && !fits(exclude, name, canonical) &&
-      (tools.length + toolsets.length === 0 || fits(tools, name, canonical) || isOfSet) &&
+    const isTool = (query.length === 0 || named(query, name, canonical)) && !named(exclude, name, canonical) &&
+      (tools.length + toolsets.length === 0 || named(tools, name, canonical) || isOfSet) &&
       (!readonly || isReadOnly(item))
     const isKept = kind === 'tools' ? isTool : toolsets.length === 0 || isOfSet
     const needed = [...(operator[`${kind}/${canonical}`] ?? item.scopes ?? ['mcp']), ...(view.scopes ?? [])]
