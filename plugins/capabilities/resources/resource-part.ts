@@ -7,7 +7,7 @@ import { ResourceSet, type FoundResource } from '../../../protocol/definitions/r
 import { Subscribers } from '../../../protocol/definitions/subscriptions/subscribers.js'
 import { WatchCount } from '../../../protocol/definitions/subscriptions/watch-count.js'
 import type { CacheHints } from '../../../protocol/revisions/revision.js'
-import { hasAllScopes, type Identity } from '../../../protocol/wire/identity.js'
+import { grants, hasAllScopes, type Identity } from '../../../protocol/wire/identity.js'
 import type { Peer } from '../../../protocol/peer/peer.js'
 import type { Mcp } from '../../core/mcp.js'
 import type { Listing } from '../pagination.js'
@@ -179,8 +179,8 @@ function withScopes (
   scopes: Mcp['scopes']
 ): Resource {
   const all = hasAllScopes(call.identity) ? [] : [...fixed.values(), ...templates.values()]
-  const hidden = all.find(listed => !scopes.allows(call, 'resources', listed.uri, listed))
-  return hidden === undefined
-    ? resource
-    : { ...resource, scopes: scopes.target('resources', hidden.uri, hidden).scopes }
+  // Not what the request is narrowed to: that takes nothing away from what is needed.
+  const needed = (listed: Resource): readonly string[] => scopes.target('resources', listed.uri, listed).scopes
+  const hidden = all.find(listed => !grants(call.identity, needed(listed)))
+  return hidden === undefined ? resource : { ...resource, scopes: needed(hidden) }
 }
