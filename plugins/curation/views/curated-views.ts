@@ -186,7 +186,7 @@ export class CuratedViews {
       const known =
         field === 'servers' ? status.map(({ alias }) => alias) : this.#namesOf(kindsOf(field))
       decided.add(`${field} ${pattern}`)
-      if (known.some(one => fitsGlob(pattern, one))) return []
+      if (known.some(one => field === 'override' ? one === pattern : fitsGlob(pattern, one))) return []
       return [`option views.${name}.${field} has "${pattern}", which matches nothing${didYouMean(pattern, known)}`]
     })
   }

@@ -35,7 +35,8 @@ export class ServedChoices {
 
 /** A hash of the members that decide what is in a view, and under which names. */
 export function choiceOf (definition: ViewDefinition): string {
-  const { description, instructions, scopes, resources, resourcesAsTools, override = {}, ...choice } = definition
+  const { description, instructions, scopes, resources, resourcesAsTools, override = {}, results, search, ...choice } =
+    definition
   // Not the values of arguments, which may be secret.
   const overrides = Object.entries(override).map(([tool, { name, annotations }]) => [tool, name, annotations])
   const members = Object.entries({ ...choice, overrides: overrides.sort() })
