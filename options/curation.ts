@@ -138,7 +138,7 @@ function wrongViewNames (views: Readonly<Record<string, ViewOptions>>): Mistake[
 /** The views whose URL an upstream server has. */
 export function takenViewNames (
   views: Readonly<Record<string, ViewOptions>>,
-  servers: Iterable<{ readonly alias: string; readonly name: string }>
+  servers: Iterable<{ readonly alias: string, readonly name: string }>
 ): Mistake[] {
   const taken = new Map([...servers].map(({ alias, name }) => [alias, name]))
   return Object.keys(views)

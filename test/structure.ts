@@ -57,7 +57,10 @@ export function parse (path: string, text: string): ts.SourceFile {
 export const followsLayers: Rule = source => offences(source, ({ from, to, typeOnly, specifier }) =>
   to !== 'package' && to !== from && !mayImport(from, to) && !isShared(source.fileName, { typeOnly, specifier }))
 
-/** The console shares the types of the watch feed, the names of revisions and the estimate of tokens with the gateway, and no other code. */
+/**
+ * The console shares the types of the watch feed, the names of revisions and the estimate of tokens with the gateway,
+ * and no other code.
+ */
 const isShared = (path: string, { typeOnly, specifier }: Pick<Import, 'typeOnly' | 'specifier'>): boolean =>
   (path === 'console/client/watch-batch.ts' && typeOnly && specifier === '../../protocol/watch/batch.js') ||
   (path === 'console/client/contract.ts' && specifier === '../../protocol/revisions/newest.js') ||

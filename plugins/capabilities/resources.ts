@@ -34,7 +34,7 @@ export interface ResourceReader {
     call: Call,
     after: string | undefined,
     size: number
-  ) => Promise<{ items: object[]; templates: object[]; last: string | undefined }>
+  ) => Promise<{ items: object[], templates: object[], last: string | undefined }>
   /** The resource that a request for the URI is about, with the scopes it requires; undefined where there is none. */
   targetFor: (uri: string, call: Call) => Target<FoundResource> | undefined
   /** Reads it, as `resources/read` with these params would: a question of an upstream is a result, too. */

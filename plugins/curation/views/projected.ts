@@ -26,7 +26,7 @@ export function chooseNames<T extends Tool | Prompt> (
   items: readonly T[],
   definition: ViewDefinition,
   view: string
-): { names: Map<T, string>; clashes: Clash[] } {
+): { names: Map<T, string>, clashes: Clash[] } {
   const wanted = new Map(items.map(item => [item, nameIn(definition, item)]))
   if (!hasOwnNames(definition)) return { names: wanted, clashes: [] }
   const { names, clashes } = settleNames(wanted, ({ name }) => name)

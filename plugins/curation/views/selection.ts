@@ -20,7 +20,7 @@ export interface ViewDefinition {
   readonly instructions?: string
   readonly resourcesAsTools?: boolean
   readonly results?: ResultOptions
-  readonly search?: boolean | { readonly always?: readonly string[]; readonly limit?: number }
+  readonly search?: boolean | { readonly always?: readonly string[], readonly limit?: number }
   readonly override?: ToolOverrides
 }
 
@@ -101,7 +101,7 @@ export function mayExcludeFrom (
 /** The patterns of a view that are compared with names, by the field that has them. */
 export function patternsOf (
   definition: ViewDefinition
-): Array<{ field: Kind | 'servers' | 'exclude' | 'search.always' | 'override'; pattern: string }> {
+): Array<{ field: Kind | 'servers' | 'exclude' | 'search.always' | 'override', pattern: string }> {
   const always = searchIn(definition)?.always ?? []
   return [
     ...(['servers', 'tools', 'resources', 'prompts', 'exclude'] as const).flatMap(field =>

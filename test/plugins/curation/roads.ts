@@ -38,7 +38,7 @@ async function post (
   url: string,
   text: string,
   headers: Record<string, string> = {}
-): Promise<{ response: Response; answer: Json }> {
+): Promise<{ response: Response, answer: Json }> {
   const response = await fetch(url, { method: 'POST', headers: { ...JSON_HEADERS, ...headers }, body: text })
   const answer = await response.text()
   return { response, answer: answer === '' ? {} : (JSON.parse(answer) as Json) }
@@ -125,7 +125,7 @@ export const roads: Record<string, Connect> = {
 export async function overStdio (
   t: Test,
   app: FastifyInstance,
-  { view, identity, version = LEGACY }: { view?: string; identity?: Identity; version?: string }
+  { view, identity, version = LEGACY }: { view?: string, identity?: Identity, version?: string }
 ): Promise<Ask> {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const inbox = new Inbox<Json>()
