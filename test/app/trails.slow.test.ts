@@ -12,8 +12,8 @@ import { within } from '../support/wait.js'
 import type { Json } from '../support/modern.js'
 import type { Trail } from './trail-plugin.js'
 
-// What is not in use any more costs nothing to collect; what seems to be is copied, and copied again. A table of a Map
-// or a Set that has become old refers to the one that took its place, and that to the next: without a remedy, no
+// Memory that is not in use any more costs nothing to collect; what seems to be is copied, and copied again. A table of
+// a Map or a Set that has become old refers to the one that took its place, and that to the next: without a remedy, no
 // finished call is ever collected. So tables are made old on purpose, and then it is counted what of thousands of calls
 // is still there whenever memory is full.
 

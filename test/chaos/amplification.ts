@@ -17,7 +17,7 @@ const MOST = { cpu: 10, memory: 10, written: 10, small: 10, smallWritten: 100 }
 const NOISE = { cpu: 50, memory: 32 * 1024 * 1024, written: 65_536 }
 const TICK = 10
 /**
- * What an input costs it costs each time, unlike what a machine takes away: a cost beyond the limit is measured again.
+ * An input has its cost each time, unlike what a machine takes away: a cost beyond the limit is measured again.
  */
 const TRIES = 3
 
@@ -26,8 +26,8 @@ interface Cost { cpu: number, memory: number, written: number, sent: number }
 type Send = (text: string) => Promise<void>
 
 /**
- * What messages of every shape, and small requests in great number, cost the process: no input may cost a multiple of
- * what its bytes cost as one string.
+ * The cost of messages of every shape, and of small requests in great number, for the process: no input may cost a
+ * multiple of what its bytes cost as one string.
  */
 export const amplification = scenario(
   { size: 4_000_000, times: 3, small: 400, subscriptions: 200, handshakes: 160, calls: 24 },
@@ -222,7 +222,7 @@ async function inFlight (gateway: Gateway, fill: string, calls: number): Promise
 const ratio = (cost: number, base: number, noise: number): number => Math.max(cost, noise) / Math.max(base, noise)
 
 /**
- * What the process spent while something was done: processor time in ms, the most memory beyond what it had, and bytes
+ * Spending of the process while something was done: processor time in ms, the most memory beyond what it had, and bytes
  * that it wrote, wherever to.
  */
 async function measure (pid: number, run: () => Promise<number>, isWithin: (cost: Cost) => boolean): Promise<Cost> {

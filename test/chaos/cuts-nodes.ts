@@ -12,7 +12,7 @@ import { scenario } from './scenario.js'
 const PER_TURN = 2
 
 /**
- * The same as `cuts` with another node at each reconnect: on one Redis, on one whose connections are killed, and on one
+ * Runs `cuts` with another node at each reconnect: on one Redis, on one whose connections are killed, and on one
  * data folder.
  */
 export const cutsNodes = scenario({ events: 10_000, cuts: 200, kill: 1_000 }, async ({ events, cuts, kill }) => {

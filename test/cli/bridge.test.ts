@@ -2,8 +2,8 @@ import t from 'tap'
 import { FIXTURE, launch, type Json } from '../support/process.js'
 
 /**
- * What clients of a bridge do that keeps one process for all of them: each shakes hands, calls under ids of its own,
- * which are those of the others, and goes.
+ * The steps of clients of a bridge that keeps one process for all of them: each shakes hands, calls under ids of its
+ * own, which are those of the others, and goes.
  */
 const CLIENTS: Array<[version: string, capabilities: Json]> = [
   ['2025-06-18', {}],

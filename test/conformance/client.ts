@@ -1,5 +1,5 @@
-// What the client scenarios of the suite run: a gateway with the scenario's server behind it, and a client that does in
-// front what the scenario is about.
+// The program that client scenarios of the suite run: a gateway with the scenario's server behind it, and a client that
+// does in front what the scenario is about.
 import { build, createClient, type Client } from '../../app.js'
 
 type Json = Record<string, unknown>

@@ -26,7 +26,7 @@ t.test(
     await page.getByRole('button', { name: 'Log in with this key' }).click()
     await page.getByRole('link', { name: 'Watch', exact: true }).click()
     await page.getByRole('heading', { name: 'In flight' }).waitFor()
-    // What ended before the feed was open is not in it.
+    // A call that ended before the feed was open is not in it.
     await page.getByText('Healthy').first().waitFor()
 
     await callOverHttp(url, 'echo', { text: `${CANARY} argument` })

@@ -35,7 +35,8 @@ const expressions = [
 ]
 
 /**
- * What a gateway serves after some calls: the labels of each metric by its name, and none where it has no series yet.
+ * The metrics of a gateway after some calls: the labels of each metric by its name, and none where it has no series
+ * yet.
  */
 async function served (url: string): Promise<Map<string, Set<string>>> {
   const text = await (await fetch(`${url}/metrics`)).text()

@@ -148,7 +148,7 @@ class Run {
   }
 
   /**
-   * What is held by the gateway, and by this process; a small campaign is part of tests, which hold things of their
+   * Things that the gateway and this process hold; a small campaign is part of tests, which hold things of their
    * own.
    */
   async census (): Promise<Record<string, number>> {

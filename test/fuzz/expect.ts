@@ -111,7 +111,7 @@ function isModest (bytes: Buffer): boolean {
 }
 
 /**
- * What may be answered to a message that is refused for its size before it is parsed: its id is unknown, if it is JSON
+ * Answers to a message that is refused for its size before it is parsed: its id is unknown, if it is JSON
  * at all.
  */
 function unparsed (bytes: Buffer): Expectation {

@@ -24,7 +24,8 @@ export const versionOf = (opening: Opening): string =>
   opening === 'message' || opening === 'sse' ? '2024-11-05' : opening === 'none' ? '2025-11-25' : opening
 
 /**
- * Those it may be answered in while nothing else is agreed: only a header names the revision of messages that do not.
+ * Revisions that it may be answered in while nothing else is agreed: only a header names the revision of messages that
+ * do not.
  */
 export const versionsOf = ({ target, opening }: Pick<Case, 'target' | 'opening'>): string[] =>
   opening === MODERN && target !== 'http' ? [MODERN, '2025-11-25'] : [versionOf(opening)]

@@ -1,7 +1,7 @@
 export type Json = Record<string, unknown>
 
 /**
- * What was asked over one connection, and its answers. Every client counts its ids from 0, so only the canaries
+ * Requests over one connection, and their answers. Every client counts its ids from 0, so only the canaries
  * distinguish them.
  */
 export class Ledger {

@@ -18,8 +18,8 @@ const misroute: Fault = (text, answer) => { answer(last === '' ? text : underIdO
 const FAULTS = [double, misroute, double, misroute, lose]
 
 /**
- * What a gateway must never do, as a plugin: it spoils answers, or keeps clients in memory, as the environment sets.
- * The load programs have to notice.
+ * Faults that a gateway must never have, as a plugin: it spoils answers, or keeps clients in memory, as the environment
+ * sets. The load programs have to notice.
  */
 export default async function sabotage ({ mcp }: FastifyInstance): Promise<void> {
   const leaks = process.env['LOAD_SABOTAGE'] === 'memory'

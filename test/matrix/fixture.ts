@@ -10,8 +10,8 @@ const HIDDEN = { 'example.com/hidden': true }
 const DATED = { audience: ['user' as const], priority: 0.5, lastModified: '2025-01-01T00:00:00Z' }
 
 /**
- * What the matrix needs besides the shared fixture: everything is done over the protocol, so that it works in other
- * processes, and in several, too.
+ * Definitions that the matrix needs besides the shared fixture: everything is done over the protocol, so that it works
+ * in other processes, and in several, too.
  */
 export default async function matrixFixture (fastify: FastifyInstance): Promise<void> {
   const board = await boardOf(fastify)

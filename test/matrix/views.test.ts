@@ -97,7 +97,7 @@ t.test('a process that is launched with --view serves the view', async t => {
 
 t.test('clients of a view hear of a change in it, and of no other, in every revision that streams', async t => {
   const place = await listening(t, { plugins: [sharedFixture, fixture], views })
-  // What the start changed is announced in the next turn.
+  // Changes of the start are announced in the next turn.
   await setImmediate()
   for (const transport of local.filter(({ streams, remembers }) => streams && remembers)) {
     await t.test(transport.name, async t => {

@@ -14,8 +14,8 @@ export interface Harm<Options extends Record<string, number>> {
   /** Settings of Redis. */
   settings?: Record<string, string>
   /**
-   * What calls in sessions may get besides their answer. Calls of the newest revision always get theirs, as do
-   * WebSockets.
+   * Outcomes that calls in sessions may have besides their answer. Calls of the newest revision always get theirs, as
+   * do WebSockets.
    */
   allows?: Outcome[]
   /** True where events may be lost: those that Redis could not take, or has lost. */

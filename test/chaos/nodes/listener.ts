@@ -8,8 +8,8 @@ const MOST = 40
 const AGAIN = 50
 const FOREVER = 600_000
 /**
- * What a node sent so many milliseconds before it was killed may not have reached Redis: a tool does not wait for its
- * notifications.
+ * Messages that a node sent so many milliseconds before it was killed may not have reached Redis: a tool does not wait
+ * for its notifications.
  */
 const UNDER_WAY = 500
 /** How long is waited for what is still under way. */

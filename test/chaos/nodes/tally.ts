@@ -1,5 +1,5 @@
 /**
- * What became of a call. `refused` is 503, `gone` is 404, `cut` the end of its connection, `lost` no answer in time.
+ * The outcome of a call. `refused` is 503, `gone` is 404, `cut` the end of its connection, `lost` no answer in time.
  */
 export type Outcome = 'right' | 'refused' | 'gone' | 'failed' | 'cut' | 'lost' | 'wrong'
 

@@ -4,8 +4,8 @@ import { HttpConnection, type HttpRequest } from '../../support/http-connection.
 export interface Message { id: string | undefined, text: string }
 
 /**
- * What a request got: status 0 when the connection ended before, `whole` when the reply is complete, `late` when it was
- * given up.
+ * The reply to a request: status 0 when the connection ended before, `whole` when the reply is complete, `late` when it
+ * was given up.
  */
 export interface Answer {
   status: number

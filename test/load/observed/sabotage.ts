@@ -5,8 +5,8 @@ import { tool } from '../../../app.js'
 const EVERY = 10
 
 /**
- * What a gateway must never do, as a plugin: it counts some calls twice, and registers names that clients made up. The
- * load program has to notice.
+ * Faults that a gateway must never have, as a plugin: it counts some calls twice, and registers names that clients made
+ * up. The load program has to notice.
  */
 export default async function sabotage ({ mcp: { dispatcher, tools } }: FastifyInstance): Promise<void> {
   const { end } = dispatcher.observers

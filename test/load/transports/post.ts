@@ -109,7 +109,7 @@ class PostConnection implements Connection {
         message: text => {
           if (status === 200) this.ledger.receive(text)
         },
-        // What HTTP refuses has no id.
+        // A refusal by HTTP has no id.
         end: () => {
           if (status !== 200) this.ledger.refuse(id)
         },

@@ -301,7 +301,7 @@ t.test('a variable without a value refuses the start and says where it is', asyn
 t.test('overrides of a view are changed while clients are connected, who hear of it', async t => {
   const { client, app } = await curated(t, { a: {}, b: {} })
   const [inA, inB] = [await client({ view: 'a' }), await client({ view: 'b' })]
-  // What the start changed is announced in the next turn.
+  // Changes of the start are announced in the next turn.
   await setImmediate()
   for (const each of [inA, inB]) each.notifications.length = 0
   await app.mcp.curation.configure({ a: { override: { sum: { name: 'add' } } }, b: {} })

@@ -50,7 +50,7 @@ export function makeFormat1 (folder: string): void {
 }
 
 /**
- * What was left in `format-2.db.gz` by a gateway of format 2 that was killed while it answered a call of the first
+ * The content of `format-2.db.gz`, left by a gateway of format 2 that was killed while it answered a call of the first
  * session.
  */
 export const FORMAT_2 = {

@@ -77,7 +77,7 @@ export class RandomGateway {
     this.#app = app
   }
 
-  /** What the gateway does otherwise than the reference, in the configuration of a seed. */
+  /** Finds what the gateway does otherwise than the reference, in the configuration of a seed. */
   async differences (seed: number): Promise<string[]> {
     const configuration = configurationOf(seed)
     await this.#configure(configuration, seed)
@@ -166,7 +166,7 @@ async function compareRoad (configuration: Configuration, road: Road, ask: Ask):
   return found
 }
 
-/** What was used, or the error without the name and without what it suggests. */
+/** The name of what was used, or the error without the name and without what it suggests. */
 async function use (road: Road, name: string, ask: Ask): Promise<{ answer: unknown, suggested: string[] }> {
   const { result, error } = (await ask(road.method, road.params(name))) as { result?: Json, error?: Json }
   if (result !== undefined) return { answer: road.used(result), suggested: [] }

@@ -1,7 +1,7 @@
 import type { ViewDefinition } from '../../../../plugins/curation/views/selection.js'
 import type { Configuration, Item, Kind } from './configuration.js'
 
-/** What becomes of a thing for a caller: it is seen, or a scope is missing, or it does not exist. */
+/** The fate of a thing for a caller: it is seen, or a scope is missing, or it does not exist. */
 export type Fate = 'seen' | 'forbidden' | 'unknown'
 
 /** The rules once more, written apart from the product: each thing of a kind, its name for the caller, and its fate. */
@@ -55,7 +55,7 @@ function namesIn (items: Item[], { names: form, override }: ViewDefinition): Map
   return names
 }
 
-/** What a thing answers: its canonical name, and for a tool the argument that a caller does not send. */
+/** The answer of a thing: its canonical name, and for a tool the argument that a caller does not send. */
 export function answerOf ({ kind, canonical }: Item, { override }: ViewDefinition = {}): string {
   const { value = '', default: preset = '' } = override?.[canonical]?.arguments?.['index'] ?? {}
   return kind === 'tools' ? `${canonical}${String(value)}${String(preset)}` : canonical

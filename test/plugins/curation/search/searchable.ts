@@ -78,6 +78,6 @@ export async function failure (client: Client, params: Json): Promise<Json | und
   )
 }
 
-/** The same call, by way of `call_tool`. */
+/** The params of a call by way of `call_tool`. */
 export const indirect = (name: string, args?: Json): Json =>
   ({ name: 'call_tool', arguments: { name, ...(args === undefined ? {} : { arguments: args }) } })
