@@ -46,6 +46,8 @@ export interface ListOptions { after?: string | undefined, limit?: number, desce
 export interface Values {
   get (space: string, key: string): Promise<unknown>
   put (space: string, key: string, value: unknown, options?: PutOptions): Promise<void>
+  /** Replaces a value that still is `before`, as JSON text, in one step: of several that do so, one gets true. */
+  swap (space: string, key: string, before: unknown, after: unknown, options?: Pick<PutOptions, 'expires'>): Promise<boolean>
   /** False if there was no such key. */
   delete (space: string, key: string): Promise<boolean>
   /** Deletes a value and returns it, in one step: of several that take it, one gets it. */
@@ -231,6 +233,7 @@ export function prefixSpaces (values: Values, prefix: string): Values {
   return {
     get: async (space, key) => await values.get(prefix + space, key),
     put: async (space, key, value, options) => await values.put(prefix + space, key, value, options),
+    swap: async (space, ...rest) => await values.swap(prefix + space, ...rest),
     delete: async (space, key) => await values.delete(prefix + space, key),
     take: async (space, key) => await values.take(prefix + space, key),
     list: async (space, options) => await values.list(prefix + space, options),

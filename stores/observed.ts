@@ -11,6 +11,7 @@ type Methods<P> = { readonly [Name in keyof P & string]-?: 'operation' | 'listen
 const VALUES: Methods<Values> = {
   get: 'operation',
   put: 'operation',
+  swap: 'operation',
   delete: 'operation',
   take: 'operation',
   list: 'operation',
@@ -103,6 +104,7 @@ function countingMessages (nodes: Nodes, observer: StoreObserver): Nodes {
   return {
     get self () { return nodes.self },
     ...(nodes.losesMessages === undefined ? {} : { losesMessages: nodes.losesMessages }),
+    join: async () => await nodes.join(),
     send: (node, message) => {
       const sent = nodes.send(node, message)
       sent.then(

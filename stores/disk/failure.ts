@@ -35,7 +35,7 @@ export function describeFailure (error: unknown): string {
   const { code = '', errcode, systemErrno, message } = error as Failure
   if (systemErrno === ENOSPC) return FULL
   // Not every such error has its number.
-  if (/malformed|not a database/.test(message)) return DAMAGED
+  if (/malformed|not a database|no such (column|table)/.test(message)) return DAMAGED
   // The lower byte is the kind of error, the others are details.
   return (errcode === undefined ? FILE_MESSAGES[code] : SQLITE_MESSAGES[errcode & 0xff]) ?? message
 }

@@ -52,11 +52,16 @@ export function openFile (folder: string, maxSize: number): OpenFile {
       throw error
     }
   } catch (error) {
-    throw new Error(
-      `data folder ${folder}: ${describeFailure(error)}; choose another with --data, or keep nothing with --ephemeral`,
-      { cause: error }
-    )
+    throw refusalOf(folder, error)
   }
+}
+
+/** A sentence about a folder that cannot be used. */
+export function refusalOf (folder: string, error: unknown): Error {
+  return new Error(
+    `data folder ${folder}: ${describeFailure(error)}; choose another with --data, or keep nothing with --ephemeral`,
+    { cause: error }
+  )
 }
 
 // Not `recursive: true`, with which Node.js never returns where nothing can be created, such as in /proc.

@@ -2,7 +2,7 @@ import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
 import { allRows, pragma } from './row.js'
 
 /** The format that this version reads and writes, kept in `user_version`. */
-export const FORMAT = 4
+export const FORMAT = 5
 
 /** How long a process waits at start while another converts the file, in milliseconds. */
 const UPGRADE_TIMEOUT = 30_000
@@ -18,6 +18,16 @@ const NODES = `
   CREATE TABLE nodes (id TEXT PRIMARY KEY, address TEXT NOT NULL, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE messages (number INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, sender TEXT NOT NULL, text TEXT NOT NULL) STRICT;
   CREATE INDEX mailboxes ON messages (node);`
+
+/**
+ * How many entries a space has, expired ones included: for the spaces that were counted once. Counting a large space
+ * takes longer than a write.
+ */
+const COUNTS = `
+  CREATE TABLE counts (space TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER inserted AFTER INSERT ON entries BEGIN UPDATE counts SET count = count + 1 WHERE space = NEW.space; END;
+  CREATE TRIGGER deleted AFTER DELETE ON entries BEGIN UPDATE counts SET count = count - 1 WHERE space = OLD.space; END;
+  CREATE TRIGGER emptied AFTER UPDATE ON counts WHEN NEW.count = 0 BEGIN DELETE FROM counts WHERE space = NEW.space; END;`
 
 /** Which sessions a principal has. Its name is JSON, because it may hold what is not valid UTF-8. */
 const PRINCIPALS = 'CREATE INDEX principals ON sessions (principal, expires) WHERE principal IS NOT NULL;'
@@ -43,10 +53,13 @@ export const SCHEMA = `
     UNIQUE (session, stream, number)) STRICT;
   ${SUBSCRIPTIONS}
   ${NODES}
+  ${COUNTS}
   PRAGMA user_version = ${FORMAT};`
 
 /** Functions that bring a file of format `n` to format `n + 1`, by `n`. */
-const STEPS: Record<number, (db: Database) => void> = { 1: moveSubscriptions, 2: renameStored, 3: addNodes }
+const STEPS: Record<number, (db: Database) => void> = {
+  1: moveSubscriptions, 2: renameStored, 3: addNodes, 4: db => db.exec(COUNTS)
+}
 
 export function formatOf (db: Database): number {
   return pragma(db, 'user_version')

@@ -12,9 +12,9 @@ const LEASE = 15_000
 const RENEW_EVERY = 5_000
 
 /**
- * The processes that use the file. A node writes that it is alive from its first session on. Expiries are on the
- * machine's monotonic clock, which all its processes share and which cannot be set; after a restart of the machine it
- * begins again, so an expiry too far ahead has passed.
+ * The processes that use the file. A node writes that it is alive from its first session or task on. Expiries are on
+ * the machine's monotonic clock, which all its processes share and which cannot be set; after a restart of the machine
+ * it begins again, so an expiry too far ahead has passed.
  */
 export class DiskNodes implements Nodes {
   readonly self = randomToken(6, 'hex')
@@ -43,6 +43,10 @@ export class DiskNodes implements Nodes {
       dropMessages: disk.prepare('DELETE FROM messages WHERE node NOT IN (SELECT id FROM nodes)')
     }
     disk.onNews((kind, node) => { if (kind === 'message' && node === this.self) this.#receive().catch(() => {}) })
+  }
+
+  async join (): Promise<void> {
+    if (this.#timer === undefined) await this.#disk.write(() => { this.enter() })
   }
 
   async send (node: string, message: NodeMessage): Promise<boolean> {
@@ -78,7 +82,7 @@ export class DiskNodes implements Nodes {
   }
 
   /** To be called inside a write: makes this node known to the others. */
-  join (address = this.#address): void {
+  enter (address = this.#address): void {
     if (this.#timer !== undefined && address === this.#address) return
     this.#address = address
     this.#renewLease()

@@ -58,7 +58,7 @@ export class DiskSessions implements SessionStore {
     const added = subscriptions.map(uri => [uri, true] as const)
     return await this.#disk.write(() => {
       if (principal !== null && this.#countOf(principal, id) >= max) return false
-      this.#nodes.join()
+      this.#nodes.enter()
       this.#sql.save.run(id, this.#nodes.self, text, expires, principal)
       this.#subscriptions.change(id, added)
       return true
@@ -88,7 +88,7 @@ export class DiskSessions implements SessionStore {
 
   async moveHome (id: string, previous: string | undefined): Promise<boolean> {
     return await this.#disk.write(() => {
-      this.#nodes.join()
+      this.#nodes.enter()
       return this.#sql.move.run(this.#nodes.self, id, previous ?? '').changes > 0
     })
   }
@@ -96,7 +96,7 @@ export class DiskSessions implements SessionStore {
   async takeOver (address: string): Promise<string[]> {
     return await this.#disk.write(() => {
       this.#nodes.removeDead(address)
-      this.#nodes.join(address)
+      this.#nodes.enter(address)
       return allRows<Row>(this.#sql.orphans, this.#nodes.self, Date.now()).map(({ id }) => id)
     })
   }
@@ -197,7 +197,7 @@ export class DiskSessions implements SessionStore {
   }
 
   #open (id: string, stream: string, interruptedResponse: string): void {
-    this.#nodes.join()
+    this.#nodes.enter()
     this.#streams.open(id, stream, interruptedResponse)
   }
 
@@ -216,7 +216,7 @@ export class DiskSessions implements SessionStore {
 
   /** The node that was the reader before; undefined if none was. */
   #becomeReader (id: string, stream: string): string | undefined {
-    this.#nodes.join()
+    this.#nodes.enter()
     const { self } = this.#nodes
     const previous = this.#readerOf(id, stream)
     this.#notifyReader(id, stream, 'moved')

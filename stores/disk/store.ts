@@ -1,6 +1,6 @@
 import type { Store } from '../../protocol/store.js'
 import { DiskConnection } from './connection.js'
-import { openFile } from './file.js'
+import { openFile, refusalOf } from './file.js'
 import { DiskNodes } from './nodes.js'
 import { DiskSessions } from './sessions.js'
 import { DiskValues } from './values.js'
@@ -11,6 +11,16 @@ import { DiskValues } from './values.js'
  */
 export function diskStore (folder: string, maxSize: number): Store {
   const disk = new DiskConnection(openFile(folder, maxSize))
+  try {
+    return storeOn(disk)
+  } catch (error) {
+    // A damaged table is found when the first statement is prepared.
+    void disk.close()
+    throw refusalOf(folder, error)
+  }
+}
+
+function storeOn (disk: DiskConnection): Store {
   const nodes = new DiskNodes(disk)
   return {
     kind: 'disk',

@@ -16,6 +16,7 @@ export class DiskValues implements Values {
   readonly #put: Statement
   readonly #delete: Statement
   readonly #count: Statement
+  readonly #counted: Statement
   readonly #expire: Statement
   readonly #expiry: Statement
   readonly #lists: Record<
@@ -29,7 +30,10 @@ export class DiskValues implements Values {
       'INSERT INTO entries (space, key, value, expires) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, expires = excluded.expires'
     )
     this.#delete = disk.prepare(`DELETE FROM entries WHERE space = ? AND key = ? RETURNING ${LIVING} AS living`)
-    this.#count = disk.prepare('SELECT count(*) AS count FROM entries WHERE space = ?')
+    this.#counted = disk.prepare('SELECT count FROM counts WHERE space = ?')
+    this.#count = disk.prepare(
+      'INSERT INTO counts SELECT space, count(*) FROM entries WHERE space = ? GROUP BY space RETURNING count'
+    )
     this.#expiry = disk.prepare('SELECT expires FROM entries WHERE space = ? AND key = ?')
     this.#expire = disk.prepare('DELETE FROM entries WHERE space = ? AND expires <= ?')
     const list = (columns: string, order: string, sign: string) => ({
@@ -59,7 +63,24 @@ export class DiskValues implements Values {
       const present = (ifAbsent || max !== Infinity) && this.#text(space, key) !== undefined
       if (present && ifAbsent) return
       if (!present && max !== Infinity && this.#countLiving(space) >= max) throw errors.full(max)
+      if (expires !== undefined && max === Infinity) this.#expire.run(space, Date.now())
       this.#write(space, key, text, expires)
+    }, WRITE_SIZE.value)
+  }
+
+  async swap (
+    space: string,
+    key: string,
+    before: unknown,
+    after: unknown,
+    { expires }: Pick<PutOptions, 'expires'> = {}
+  ): Promise<boolean> {
+    checkKey(space, key)
+    const [old, text] = [encodeStored(before), encodeStored(after)]
+    return await this.#disk.write(() => {
+      if (this.#text(space, key) !== old) return false
+      this.#write(space, key, text, expires)
+      return true
     }, WRITE_SIZE.value)
   }
 
@@ -133,6 +154,7 @@ export class DiskValues implements Values {
 
   #countLiving (space: string): number {
     this.#expire.run(space, Date.now())
-    return firstRow<{ count: number }>(this.#count, space)?.count ?? 0
+    const counted = firstRow<{ count: number }>(this.#counted, space) ?? firstRow<{ count: number }>(this.#count, space)
+    return counted?.count ?? 0
   }
 }

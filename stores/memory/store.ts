@@ -1,6 +1,7 @@
 import { errors } from '../../protocol/wire/errors.js'
 import type { ChangeListener, Entry, ListOptions, PutOptions, Store, Values } from '../../protocol/store.js'
 import { byCodePoint, checkKey, checkSum, encodeStored } from '../checks.js'
+import { Expiries } from '../../lib/expiries.js'
 import { Listeners } from '../../lib/listeners.js'
 import type { Nodes } from '../../protocol/nodes/nodes.js'
 import { MemorySessions } from './sessions.js'
@@ -20,13 +21,14 @@ export function memoryStore (): Store {
 
 const NO_OTHERS: Nodes = {
   self: undefined,
+  join: async () => {},
   send: async () => false,
   broadcast: async () => {},
   onMessage: () => () => {},
   isAlive: async () => false
 }
 
-interface StoredValue { text: string, expires: number }
+interface StoredValue { readonly text: string, readonly expires: number }
 
 class MemoryValues implements Values {
   readonly #spaces = new Map<string, Space>()
@@ -49,6 +51,20 @@ class MemoryValues implements Values {
     if (present && ifAbsent) return
     if (!present && this.#space(space).count() >= max) throw errors.full(max)
     this.#write(space, key, { text, expires })
+  }
+
+  async swap (
+    space: string,
+    key: string,
+    before: unknown,
+    after: unknown,
+    { expires = Infinity }: Pick<PutOptions, 'expires'> = {}
+  ): Promise<boolean> {
+    checkKey(space, key)
+    const [old, text] = [encodeStored(before), encodeStored(after)]
+    if (this.#space(space).get(key)?.text !== old) return false
+    this.#write(space, key, { text, expires })
+    return true
   }
 
   async delete (space: string, key: string): Promise<boolean> {
@@ -110,6 +126,7 @@ class MemoryValues implements Values {
 class Space {
   readonly #entries = new Map<string, StoredValue>()
   readonly #keys: string[] = []
+  readonly #expiring = new Expiries((key, expires) => this.#entries.get(key)?.expires === expires)
 
   get (key: string): StoredValue | undefined {
     const stored = this.#entries.get(key)
@@ -117,8 +134,12 @@ class Space {
   }
 
   set (key: string, stored: StoredValue): void {
-    if (!this.#entries.has(key)) this.#keys.splice(this.#position(key), 0, key)
+    const { expires } = stored
+    const before = this.#entries.get(key)
+    if (before === undefined) this.#keys.splice(this.#position(key), 0, key)
     this.#entries.set(key, stored)
+    if (expires !== Infinity && expires !== before?.expires) this.#expiring.add(key, expires)
+    this.#purge()
   }
 
   delete (key: string): boolean {
@@ -128,9 +149,12 @@ class Space {
   }
 
   count (): number {
-    const now = Date.now()
-    for (const [key, { expires }] of this.#entries) if (expires <= now) this.delete(key)
+    this.#purge()
     return this.#entries.size
+  }
+
+  #purge (): void {
+    for (const key of this.#expiring.takeUntil(Date.now())) this.delete(key)
   }
 
   list ({ after, limit = Infinity, descending = false }: ListOptions): Array<[string, StoredValue]> {

@@ -58,6 +58,9 @@ export class RedisNodes implements Nodes {
     await this.#join()
   }
 
+  /** Nothing: it is known from the start on. */
+  async join (): Promise<void> {}
+
   async send (node: string, message: NodeMessage): Promise<boolean> {
     return await this.#publish(this.#keys.channel(node), message) > 0
   }

@@ -5,7 +5,7 @@ import { checkKey, checkSum, encodeStored, isKey } from '../checks.js'
 import type { RedisConnection } from './connection.js'
 import type { ChangeFeed } from './change-feed.js'
 import type { Keys } from './keys.js'
-import { DELETE, GET, INCREMENT, LIST, PUT, TAKE } from './scripts/values.js'
+import { DELETE, GET, INCREMENT, LIST, PUT, SWAP, TAKE } from './scripts/values.js'
 import type { Script } from './scripts/script.js'
 
 /**
@@ -47,12 +47,26 @@ export class RedisValues implements Values {
       space,
       key,
       encodeStored(value),
-      expires === undefined || expires === Infinity ? '' : String(expires),
+      expiryOf(expires),
       most,
       ifAbsent ? '1' : ''
     )
     if (written === -1) throw errors.full(Number(most))
     if (written === 1) this.#changed(space, key)
+  }
+
+  async swap (
+    space: string,
+    key: string,
+    before: unknown,
+    after: unknown,
+    { expires }: Pick<PutOptions, 'expires'> = {}
+  ): Promise<boolean> {
+    checkKey(space, key)
+    const [old, text] = [encodeStored(before), encodeStored(after)]
+    const swapped = await this.#run(SWAP, space, key, old, text, expiryOf(expires)) === 1
+    if (swapped) this.#changed(space, key)
+    return swapped
   }
 
   async delete (space: string, key: string): Promise<boolean> {
@@ -136,3 +150,6 @@ export class RedisValues implements Values {
     this.#feed.note(space, key)
   }
 }
+
+const expiryOf = (expires: number | undefined): string =>
+  expires === undefined || expires === Infinity ? '' : String(expires)

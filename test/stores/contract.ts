@@ -4,9 +4,11 @@ import { changes } from './contract/changes.js'
 import { nodes } from './contract/nodes.js'
 import { numbers } from './contract/numbers.js'
 import { sessions } from './contract/sessions.js'
+import { swaps } from './contract/swaps.js'
 import { streams } from './contract/streams.js'
 import { surplusOfStreams } from './contract/surplus.js'
 import { order } from './contract/order.js'
+import { racingTasks, tasks } from './contract/tasks.js'
 import { terms } from './contract/terms.js'
 import { values } from './contract/values.js'
 
@@ -24,7 +26,7 @@ export type Open = (t: Test) => Promise<Subject>
 
 /** What every adapter of the storage port does, whatever it keeps things in. */
 export function contract (t: Test, name: string, open: Open): void {
-  const parts = { values, order, terms, numbers, changes, sessions, streams, 'given up': surplusOfStreams }
+  const parts = { values, order, terms, numbers, swaps, changes, sessions, streams, 'given up': surplusOfStreams, tasks }
   for (const [part, tests] of Object.entries(parts)) {
     t.test(`${name}: ${part}`, async t => {
       t.jobs = 1
@@ -38,5 +40,9 @@ export function sharedContract (t: Test, name: string, open: Open): void {
   t.test(`${name}: nodes`, async t => {
     t.jobs = 1
     nodes(t, open)
+  })
+  t.test(`${name}: tasks of several nodes`, async t => {
+    t.jobs = 1
+    racingTasks(t, open)
   })
 }

@@ -51,6 +51,15 @@ export const PUT = script(`${EXPIRY}
   ${EXPIRE_SPACE}
   return 1`)
 
+/** ARGV: key, value before, value after, expiry or ''. 1 if the value before was there, and was replaced. */
+export const SWAP = script(`${EXPIRY}
+  if isDead(ARGV[1]) or redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+  if ARGV[4] == '' then redis.call('ZREM', KEYS[3], ARGV[1]) else redis.call('ZADD', KEYS[3], ARGV[4], ARGV[1]) end
+  ${PURGE}
+  ${EXPIRE_SPACE}
+  return 1`)
+
 /** ARGV: key. 1 if there was one. */
 export const DELETE = script(`${EXPIRY}
   local wasDead = isDead(ARGV[1])

@@ -24,6 +24,24 @@ export function nodes (t: Test, open: Open): void {
     t.equal(await one.nodes.isAlive(two.nodes.self ?? ''), false)
   })
 
+  t.test('a node that joins lives', async t => {
+    const { one, two } = await pair(t, open)
+    await one.nodes.join()
+    t.equal(await two.nodes.isAlive(one.nodes.self ?? ''), true)
+  })
+
+  t.test('of many that swap one value at two nodes, one gets it', async t => {
+    const { one, two } = await pair(t, open)
+    await one.values.put('space', 'key', { round: 0 })
+    for (let round = 0; round < 20; round++) {
+      const swapped = await Promise.all(Array.from({ length: 10 }, async (_, index) =>
+        await [one, two][index % 2]?.values.swap('space', 'key', { round }, { round: round + 1 })
+      ))
+      t.equal(swapped.filter(Boolean).length, 1)
+    }
+    t.strictSame(await two.values.get('space', 'key'), { round: 20 })
+  })
+
   t.test('messages reach the node they are for, in order', async t => {
     const { one, two } = await pair(t, open)
     await two.sessions.save('b', RECORD, TOMORROW)

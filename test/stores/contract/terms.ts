@@ -74,6 +74,47 @@ export function terms (t: Test, open: Open): void {
     t.strictSame(await values.list('space'), [{ key: 'd', value: 1 }])
   })
 
+  t.test('entries are counted right however they come and go', async t => {
+    const box = await open(t)
+    const other = await box.another?.()
+    const isThere = new Set<string>()
+    const limited = async (key: string): Promise<void> => {
+      const { values } = box.store
+      await t.rejects(values.put('space', key, 1, { max: isThere.size }), /already, which is as many/, `${key}: ${isThere.size} are there`)
+      await values.put('space', key, 1, { max: isThere.size + 1 })
+      isThere.add(key)
+    }
+    const gone = (key: string): void => { t.ok(isThere.delete(key)) }
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await limited(key)
+    const { values } = box.store
+    await values.delete('space', 'a').then(() => gone('a'))
+    await values.delete('space', 'a')
+    await values.take('space', 'b').then(() => gone('b'))
+    await values.take('space', 'b')
+    await limited('a')
+    await values.put('space', 'c', 2)
+    await values.swap('space', 'd', 1, 2, { expires: Date.now() + 60_000 })
+    await values.swap('space', 'd', 1, 3)
+    await values.increment('space', 'e', 1)
+    await limited('b')
+    await values.increment('space', 'new', 1).then(() => isThere.add('new'))
+    await values.put('space', 'other', 1).then(() => isThere.add('other'))
+    await values.put('space', 'short', 1, { expires: Date.now() - 1 })
+    await values.put('space', 'h', 1, { expires: Date.now() - 1 }).then(() => gone('h'))
+    await values.put('another space', 'x', 1)
+    await limited('i')
+    await (other ?? box.store).values.put('space', 'j', 1).then(() => isThere.add('j'))
+    await (other ?? box.store).values.delete('space', 'f').then(() => gone('f'))
+    await box.pause()
+    await limited('k')
+    await Promise.allSettled([box.store.values.put('space', 'l', 1), box.store.values.put('space', 'm', () => {})])
+    isThere.add('l')
+    await limited('n')
+    for (const key of [...isThere]) await box.store.values.delete('space', key).then(() => gone(key))
+    await limited('o')
+    t.strictSame(await box.store.values.keys('space'), ['o'])
+  })
+
   t.test('of many at once exactly as many are taken as there may be', async t => {
     const { store: { values } } = await open(t)
     const outcomes = await Promise.allSettled(

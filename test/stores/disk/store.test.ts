@@ -48,6 +48,17 @@ t.test('a store that is closed leaves one file that holds everything', async t =
   t.equal((await opened(t, copy).values.list('space')).length, 100)
 })
 
+t.test('values that have expired are removed by later ones that expire, also where nothing counts them', async t => {
+  const folder = await dataFolder(t)
+  const store = opened(t, folder)
+  for (let count = 0; count < 20; count++) await store.values.put('space', `old ${count}`, 1, { expires: Date.now() })
+  await store.values.put('space', 'new', 1, { expires: Date.now() + 60_000 })
+  await store.close()
+  const db = new DatabaseSync(join(folder, FILE))
+  t.same(db.prepare("SELECT key FROM entries WHERE space = 'space'").all(), [{ key: 'new' }])
+  db.close()
+})
+
 t.test('what is written in the turn in which the store is closed is kept', async t => {
   const folder = await dataFolder(t)
   const store = opened(t, folder)
@@ -97,13 +108,13 @@ for (const [what, remove] of Object.entries({
 }
 
 t.test('a file of a newer format is refused and left alone', async t => {
-  const folder = await altered(t, 'PRAGMA user_version = 5')
+  const folder = await altered(t, 'PRAGMA user_version = 6')
   t.match(
     refusal(t, folder),
-    /^data folder .*: patchbay\.db has format 5 and this version of Patchbay knows format 4; choose another with --data, or keep nothing with --ephemeral$/
+    /^data folder .*: patchbay\.db has format 6 and this version of Patchbay knows format 5; choose another with --data, or keep nothing with --ephemeral$/
   )
   const db = new DatabaseSync(join(folder, FILE))
-  t.strictSame({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 5 })
+  t.strictSame({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 6 })
   db.close()
 })
 

@@ -1,7 +1,6 @@
 import t from 'tap'
-import { redisStore } from '../../../stores/redis/store.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
-import { allKeys, commandCounts, redisLink } from '../../support/environment/redis-commands.js'
+import { allKeys, commandCounts, readyStore, redisLink } from '../../support/environment/redis-commands.js'
 import { redisServer, withRedis } from '../../support/environment/redis-server.js'
 import { listening } from '../../support/gateway.js'
 import { openSession, post, slow } from '../../support/http-session.js'
@@ -75,7 +74,7 @@ t.test(
 t.test('sessions that have come and gone leave nothing', withRedis, async t => {
   const { url } = await redisServer(t)
   const link = await redisLink(t, url)
-  const store = await redisStore(url, 'p:')
+  const store = await readyStore(url, 'p:')
   t.teardown(async () => await store.close())
   await Promise.all(Array.from({ length: 1_000 }, async (_, index) => {
     const id = `s${index}`
@@ -98,7 +97,7 @@ t.test('sessions that have come and gone leave nothing', withRedis, async t => {
 t.test('a space with thousands of expired values is read and written as if they were gone', withRedis, async t => {
   const { url } = await redisServer(t)
   const link = await redisLink(t, url)
-  const { values, close } = await redisStore(url, 'p:')
+  const { values, close } = await readyStore(url, 'p:')
   t.teardown(close)
   const keys = Array.from({ length: 3_000 }, (_, index) => String(index).padStart(4, '0'))
   for (let next = 0; next < keys.length; next += 500) {

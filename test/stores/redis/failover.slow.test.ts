@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { redisStore } from '../../../stores/redis/store.js'
-import { redisLink } from '../../support/environment/redis-commands.js'
+import { readyStore, redisLink } from '../../support/environment/redis-commands.js'
 import { freePort, redisServer, withRedis } from '../../support/environment/redis-server.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import { until } from '../../support/wait.js'
@@ -37,7 +36,7 @@ t.test('no number is given twice after a failover that lost writes, and what is 
   const replica = await redisServer(t, { replicaof: `127.0.0.1 ${replication.port}`, 'repl-diskless-sync-delay': '0' })
   const [atPrimary, atReplica] = [await redisLink(t, primary.url), await redisLink(t, replica.url)]
   const name = await relay(t, primary.port)
-  const [one, two] = [await redisStore(name.url, 'p:'), await redisStore(name.url, 'p:')]
+  const [one, two] = [await readyStore(name.url, 'p:'), await readyStore(name.url, 'p:')]
   t.teardown(async () => await Promise.all([one, two].map(async store => await store.close())))
   const { sessions } = one
   await sessions.save('s', RECORD, TOMORROW)

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap'
 import type { Store } from '../../../protocol/store.js'
-import { redisStore } from '../../../stores/redis/store.js'
-import { commandCounts, redisLink } from '../../support/environment/redis-commands.js'
+import { commandCounts, readyStore, redisLink } from '../../support/environment/redis-commands.js'
 import { redisServer, withRedis, type RedisServer } from '../../support/environment/redis-server.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import { until } from '../../support/wait.js'
@@ -15,7 +14,7 @@ async function open (
   onWarning?: (sentence: string) => void,
   node?: string
 ): Promise<Store> {
-  const store = await redisStore(url, 'p:', { ...(onWarning && { onWarning }), ...(node && { node }) })
+  const store = await readyStore(url, 'p:', { ...(onWarning && { onWarning }), ...(node && { node }) })
   t.teardown(async () => await store.close())
   return store
 }

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { readServerInfo } from '../../../stores/redis/connection.js'
-import { redisStore } from '../../../stores/redis/store.js'
 import { onRedis } from '../../support/environment/on-redis.js'
-import { allKeys, redisLink } from '../../support/environment/redis-commands.js'
+import { allKeys, readyStore, redisLink } from '../../support/environment/redis-commands.js'
 import { redisServer, withRedis } from '../../support/environment/redis-server.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import { listening } from '../../support/gateway.js'
@@ -67,7 +66,7 @@ t.test('a password, a database number and a prefix keep gateways apart', withRed
       [url, 'a:'],
       [url, 'b:'],
       [`${url}/3`, 'a:']
-    ].map(async ([url = '', prefix = '']) => await redisStore(url, prefix))
+    ].map(async ([url = '', prefix = '']) => await readyStore(url, prefix))
   )
   t.teardown(async () => await Promise.all(stores.map(async store => await store.close())))
   for (const [index, { values, sessions }] of stores.entries()) {
@@ -84,8 +83,9 @@ t.test('a password, a database number and a prefix keep gateways apart', withRed
 t.test('an operator is warned of a server that drops keys, is a replica or is too old', withRedis, async t => {
   const redis = await redisServer(t, { maxmemory: '100mb', 'maxmemory-policy': 'allkeys-lru' })
   const warnings: string[] = []
-  const store = await redisStore(redis.url, 'p:', { onWarning: sentence => { warnings.push(sentence) } })
+  const store = await readyStore(redis.url, 'p:', { onWarning: sentence => { warnings.push(sentence) } })
   t.teardown(async () => await store.close())
+  await until(() => warnings.length > 0, 'a warning')
   t.match(warnings, [/maxmemory-policy is allkeys-lru: set it to noeviction/])
   t.equal(store.failure, undefined)
   t.strictSame(
