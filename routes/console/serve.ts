@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { underOtherName } from '../../lib/origins.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import type { Route } from '../paths.js'
 import { encodingFor, readBytes, type ConsoleFile } from './files.js'
@@ -6,12 +7,12 @@ import { encodingFor, readBytes, type ConsoleFile } from './files.js'
 /** Sent with each reply. */
 type Headers = Readonly<Record<string, string>>
 
-const REVALIDATE = 'no-cache'
+export const REVALIDATE = 'no-cache'
 const FOREVER = 'public, max-age=31536000, immutable'
 
 /** Serves a file whose name has the hash of its bytes. */
 export function serveFile (file: ConsoleFile, headers: Headers): Route['handler'] {
-  return async (request, reply) => await send(file, headers, FOREVER, request, reply)
+  return async (request, reply) => await sendFile(file, headers, FOREVER, request, reply)
 }
 
 /**
@@ -21,7 +22,7 @@ export function serveFile (file: ConsoleFile, headers: Headers): Route['handler'
 export function servePage (file: ConsoleFile, headers: Headers): Route['handler'] {
   return async (request, reply) => {
     const [path = ''] = request.url.split('?', 1)
-    if (path.endsWith('/')) return await send(file, headers, REVALIDATE, request, reply)
+    if (path.endsWith('/')) return await sendFile(file, withSandbox(headers, request), REVALIDATE, request, reply)
     return await reply
       .headers(headers)
       .header('cache-control', REVALIDATE)
@@ -31,11 +32,22 @@ export function servePage (file: ConsoleFile, headers: Headers): Route['handler'
   }
 }
 
+/** The origin of this gateway under the other name of this machine, if the request came under one of the two. */
+export const otherOrigin = ({ protocol, raw: { headers } }: FastifyRequest): string | undefined =>
+  underOtherName(`${protocol}://${headers.host ?? ''}`)?.origin
+
+/** The page may have frames of its sandbox, where there is another origin for it. */
+function withSandbox (headers: Headers, request: FastifyRequest): Headers {
+  const origin = otherOrigin(request)
+  if (origin === undefined) return headers
+  return { ...headers, 'content-security-policy': `${headers['content-security-policy'] ?? ''}; frame-src ${origin}` }
+}
+
 export function serveJson (value: object, headers: Headers): Route['handler'] {
   return async (_request, reply) => await reply.headers(headers).header('cache-control', REVALIDATE).send(value)
 }
 
-async function send (
+export async function sendFile (
   file: ConsoleFile,
   headers: Headers,
   caching: string,
