@@ -1,32 +1,18 @@
 import { createAbortController, onAbort } from '../../lib/abort.js'
 import { now } from '../../lib/time.js'
-import type { Channel } from '../wire/channel.js'
-import { REINITIALIZED, type Conversation } from '../peer/conversation.js'
+import { REINITIALIZED } from '../peer/conversation.js'
 import { errors } from '../wire/errors.js'
-import type { Id, Params } from '../wire/jsonrpc.js'
-import type { CallTrace } from '../wire/trace.js'
 import type { RequestOptions } from '../peer/outgoing-requests.js'
-import type { Peer } from '../peer/peer.js'
-import type { Revision } from '../revisions/revision.js'
+import { sendFor, type Asker } from './asker.js'
 import { declares, InputRequired, type ClientRequest, type ClientRequestKinds } from './client-request.js'
 import { DeferredQuestions, type QuestionObserver } from './deferred-questions.js'
-import { namingCall } from './named-call.js'
-import { readRounds, writeRounds, type Rounds } from './request-state.js'
+import { readRounds, STATE_LIFETIME, writeRounds, type Rounds } from './request-state.js'
 import type { Sealer } from './seal.js'
+import { standInFor, type StandIn } from './stand-in.js'
 
-/** The call on whose behalf the client is asked. */
-export interface Asker {
-  readonly id: Id
-  readonly method: string
-  readonly params: Params
-  readonly principal: string | undefined
-  readonly revision: Revision
-  readonly capabilities: Record<string, unknown>
-  readonly conversation: Readonly<Conversation>
-  readonly peer: Peer
-  readonly channel: Channel
-  readonly trace: CallTrace | undefined
-}
+interface Asked { readonly key: string, readonly request: ClientRequest, readonly standIn: StandIn | undefined }
+
+const ANSWERED = 'its request took long and was answered before it ended'
 
 const NO_ROUNDS: Rounds = { answers: {}, once: {} }
 
@@ -42,6 +28,8 @@ export class ClientRequests {
   readonly #observer: QuestionObserver
   readonly #pending = new Map<string, ClientRequest>()
   #controller: AbortController | undefined
+  #hasAsked: boolean
+  #lifetime: number | undefined
   readonly #once = new Map<string, Promise<unknown>>()
   readonly #given: Record<string, unknown>
   /** The value that an earlier round of the same request put into its state with `carry`. */
@@ -49,7 +37,7 @@ export class ClientRequests {
   readonly deferred: DeferredQuestions
   /** The methods of the questions that the client has been sent and has not answered yet, oldest first. */
   readonly #asked: string[] = []
-  /** State for the next round: answers that were used, values of `once`. */
+  /** State for the next round: answers that were used, in a task all of them, and values of `once`. */
   readonly #rounds: Rounds
 
   /** Throws when the call brings a state or answers that are not good. */
@@ -60,14 +48,22 @@ export class ClientRequests {
     this.#observer = observer
     this.deferred = new DeferredQuestions(call.trace, observer)
     const { answers, once, carried } = call.revision.stateless
-      ? readRounds(sealer, call.method, call.params, call.principal)
+      ? readRounds(sealer, call)
       : NO_ROUNDS
     this.#given = answers
+    this.#hasAsked = call.revision.stateless && ('requestState' in call.params || 'inputResponses' in call.params)
     this.carried = carried
-    this.#rounds = { answers: {}, once: { ...once } }
+    // A round of a task may end before its handler runs: what was answered is not asked again.
+    this.#rounds = { answers: call.task?.runs === true ? { ...answers } : {}, once: { ...once } }
   }
 
+  /** True where the client can answer, or an operator in its place. */
   can (request: ClientRequest): boolean {
+    return this.reaches(request) || standInFor(this.#call.ruled, request) !== undefined
+  }
+
+  /** True where the client itself can answer. */
+  reaches (request: ClientRequest): boolean {
     return this.#obstacle(request) === undefined
   }
 
@@ -76,7 +72,11 @@ export class ClientRequests {
     if (!this.#call.revision.mayRequestInput(this.#call.method)) {
       throw new Error(`${this.#call.method} cannot ask the client`)
     }
-    for (const request of Object.values(requests)) this.#require(request)
+    const all = Object.entries(requests).map(([key, request]) => ({ key, request, standIn: this.#standInFor(request) }))
+    const own = all.filter(({ standIn }) => standIn === undefined)
+    for (const { request } of own) this.#require(request)
+    if (own.length < all.length) return await this.#askBoth(all)
+    this.#hasAsked = true
     return this.#call.revision.stateless ? this.#replay(requests) : await this.#send(requests)
   }
 
@@ -85,12 +85,17 @@ export class ClientRequests {
    * client's error. The signal takes it back, as does the end of the call.
    */
   async forward (request: ClientRequest, wire: object | undefined, signal: AbortSignal): Promise<unknown> {
-    this.#require(request)
+    const standIn = this.#standInFor(request)
+    if (standIn === undefined) {
+      this.#require(request)
+      this.#hasAsked = true
+    }
     const own = createAbortController()
     const ends = [signal, (this.#controller ??= createAbortController()).signal]
     const offs = ends.map(end => onAbort(end, () => own.abort(end.reason)))
     if (signal.aborted) own.abort(signal.reason)
     try {
+      if (standIn !== undefined) return await standIn(request, own.signal)
       const answer = sendFor(this.#call, request.method, wire, { signal: own.signal })
       return await this.#await(request.method, own.signal, answer)
     } finally {
@@ -100,8 +105,7 @@ export class ClientRequests {
 
   /** A state of this request that brings `carried` back with the next round, within `lifetime` milliseconds. */
   carry (carried: unknown, lifetime?: number): string {
-    const { method, params, principal } = this.#call
-    return writeRounds(this.#sealer, method, params, principal, { ...this.#rounds, carried }, lifetime)
+    return writeRounds(this.#sealer, this.#call, { ...this.#rounds, carried }, lifetime)
   }
 
   /** Takes back the requests that the client has not answered yet. */
@@ -115,11 +119,16 @@ export class ClientRequests {
     return running as Promise<T>
   }
 
+  /** Has the state of this round accepted for so many milliseconds, where that is longer than usual. */
+  extendState (lifetime: number): void {
+    this.#lifetime = Math.max(this.#lifetime ?? STATE_LIFETIME, lifetime)
+  }
+
   /** The result that carries the open questions. */
   async inputRequired (): Promise<object> {
     // Work still running in `once` belongs into the state, or the next round would do it again.
     await Promise.allSettled(this.#once.values())
-    const { method, params, principal, revision } = this.#call
+    const { revision, task } = this.#call
     const inputRequests = Object.fromEntries([...this.#pending].map(([key, request]) => {
       const wire = this.deferred.add(request.method, this.#kinds.get(request.method).params(request.params, revision))
       return [key, { method: request.method, ...(wire === undefined ? {} : { params: wire }) }]
@@ -127,8 +136,13 @@ export class ClientRequests {
     return {
       resultType: 'input_required',
       inputRequests,
-      requestState: writeRounds(this.#sealer, method, params, principal, this.#rounds)
+      requestState: writeRounds(this.#sealer, this.#call, this.#rounds, task?.lifetime ?? this.#lifetime)
     }
+  }
+
+  /** True once a question was asked, in this round or an earlier one. */
+  get hasAsked (): boolean {
+    return this.#hasAsked
   }
 
   get pending (): boolean {
@@ -144,6 +158,7 @@ export class ClientRequests {
   #obstacle ({ method, params }: ClientRequest): string | undefined {
     const { revision, channel, capabilities, conversation } = this.#call
     const kind = this.#kinds.get(method)
+    if (channel.isAnswered === true) return ANSWERED
     if (!revision.stateless && !channel.streams) return 'this request has no stream on which it could be asked'
     // Another user may be there by now, who did not make this call.
     if (!revision.stateless && conversation.replaced) return REINITIALIZED
@@ -152,11 +167,32 @@ export class ClientRequests {
     return declares(capabilities, needed) ? undefined : `it did not declare the capability ${JSON.stringify(needed)}`
   }
 
+  /** The operator who answers in place of a client that cannot be asked; undefined where the client is asked. */
+  #standInFor (request: ClientRequest): StandIn | undefined {
+    return this.reaches(request) ? undefined : standInFor(this.#call.ruled, request)
+  }
+
+  /** Asks an operator first, and then the client what it can be asked. */
+  async #askBoth (all: readonly Asked[]): Promise<Record<string, unknown>> {
+    const { revision } = this.#call
+    const own = all.flatMap(({ key, request, standIn }) => standIn === undefined ? [[key, request] as const] : [])
+    const { signal } = this.#controller ??= createAbortController()
+    const answers = await Promise.all(all.map(async ({ key, request, standIn }) => {
+      if (standIn === undefined) return []
+      const ask = async (): Promise<unknown> => await standIn(request, signal)
+      // Kept in the sealed state alone, so that no client brings an answer of its own.
+      const answer = revision.stateless ? await this.once(`patchbay/answer ${key}`, ask) : await ask()
+      return [[key, this.#kinds.get(request.method).answer(answer, request.params, revision)] as const]
+    }))
+    const more = own.length === 0 ? {} : await this.ask(Object.fromEntries(own))
+    return { ...Object.fromEntries(answers.flat()), ...more }
+  }
+
   #require (request: ClientRequest): void {
     const obstacle = this.#obstacle(request)
     if (obstacle === undefined) return
     const { method, params } = request
-    throw this.#call.revision.stateless
+    throw this.#call.revision.stateless && obstacle !== ANSWERED
       ? errors.missingCapability(this.#kinds.get(method).needs(params))
       : errors.cannotAsk(method, obstacle)
   }
@@ -211,16 +247,4 @@ export class ClientRequests {
     once[key] = value ?? null
     return value
   }
-}
-
-/** Sends one request to the client of the call; it is a span of its own where calls are traced. */
-function sendFor (call: Asker, method: string, params: object | undefined, options: RequestOptions): Promise<unknown> {
-  const { peer, channel, trace } = call
-  const named = namingCall(params, call)
-  const span = trace?.startQuestion(method, named)
-  if (span === undefined) return peer.request(method, named, channel, options)
-  return span.endWith(peer.request(method, span.params, id => {
-    span.setId(id)
-    return channel
-  }, options))
 }

@@ -151,7 +151,8 @@ t.test('a caller is its issuer and subject, and its rights are its scopes', asyn
   t.strictSame(await identity({ scope: 'mcp notes:read  exec' }), {
     principal: `${issuer.url}#alice`,
     scopes: new Set(['mcp', 'notes:read', 'exec']),
-    expires: exp * 1_000
+    expires: exp * 1_000,
+    claims: {}
   })
   t.strictSame((await identity({ scope: undefined, scp: ['mcp', 1] })).scopes, new Set(['mcp']))
   t.strictSame((await identity({ scope: undefined, scp: 'mcp search' })).scopes, new Set(['mcp', 'search']))

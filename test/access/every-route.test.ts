@@ -12,7 +12,10 @@ import { ADA, apiKeys, challengeOf, headOf } from '../support/keys.js'
 const HOST: [string, string] = ['Host', 'localhost']
 const STREAM: Head = [['Accept', 'text/event-stream']]
 const CONSOLE_PATHS = [...consolePaths(), '/console/login.json', '/console/client.json']
+/** They say in words that there is no sign-in to begin or end. */
+const SIGN_IN = ['GET /sign-in', 'POST /sign-in', 'GET /sign-in/callback']
 const PUBLIC = [
+  ...SIGN_IN,
   ...['/health', '/livez', '/readyz', '/', ...CONSOLE_PATHS].flatMap(url => [`GET ${url}`, `HEAD ${url}`]),
   'GET /.well-known/oauth-protected-resource',
   'GET /.well-known/oauth-protected-resource/mcp',
@@ -24,6 +27,7 @@ t.test('every route but the public ones needs a credential', async t => {
   const server = await startServer(t, {
     apiKeys,
     oauth: issuer.options,
+    rest: true,
     limits: { maxWrongCredentials: 100_000 },
     plugins: [
       async fastify => {
@@ -47,7 +51,7 @@ t.test('every route but the public ones needs a credential', async t => {
       ])
     )
     if (PUBLIC.includes(what)) {
-      t.equal(stranger.status, url === '/console' ? 308 : url === '/' ? 404 : 200, `${what} is for everybody`)
+      t.equal(stranger.status, url === '/console' ? 308 : url === '/' ? 404 : url.startsWith('/sign-in') ? 400 : 200, `${what} is for everybody`)
     } else {
       t.equal(stranger.status, 401, `${what} is not for strangers`)
       t.strictSame(challengeOf(stranger.headers.get('www-authenticate')), full, what)

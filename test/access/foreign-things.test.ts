@@ -89,7 +89,7 @@ for (const [name, open] of Object.entries(speakers)) {
 }
 
 t.test('notes and sessions of one caller do not count against another', async t => {
-  const server = await hosted(t, { limits: { maxNotes: 2 }, maxSessionsPerPrincipal: 2 })
+  const server = await hosted(t, { limits: { maxNotes: 2, maxSessionsPerPrincipal: 2 } })
   const add = async (speaker: Speaker) =>
     JSON.stringify((await speaker.ask('tools/call', { name: 'add_note', arguments: { content: 'x' } })).result)
   const [ada, bob] = [await message(as(server, 'ada')), await message(as(server, 'bob'))]
