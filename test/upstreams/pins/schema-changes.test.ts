@@ -1,0 +1,103 @@
+import t from 'tap'
+import { compareSchemas } from '../../../upstreams/pins/schema-changes.js'
+
+type Json = Record<string, unknown>
+
+const object = (properties: Json, more: Json = {}): Json => ({ type: 'object', properties, ...more })
+const one = (schema: unknown): Json => object({ a: schema as Json })
+
+/** Schemas before and after: whether arguments that were valid may not be any more, and others may be. */
+const CASES: Array<[name: string, before: unknown, after: unknown, verdict: 'same' | 'neither' | 'narrows' | 'widens' | 'both']> = [
+  ['the order of members', { type: 'object', title: 'x' }, { title: 'x', type: 'object' }, 'same'],
+  ['nothing', object({}), object({}), 'same'],
+  ['a description', object({}, { description: 'a' }), object({}, { description: 'b' }), 'neither'],
+  ['a title that is new', object({}), object({}, { title: 'b' }), 'neither'],
+  ['a default', one({ default: 1 }), one({ default: 2 }), 'neither'],
+  ['examples', one({ examples: [1] }), one({ examples: [2] }), 'neither'],
+  ['another dialect', object({}), object({}, { $schema: 'x' }), 'neither'],
+  ['an extension', one({}), one({ 'x-header': 'a' }), 'neither'],
+  ['a new argument', object({}), one({ type: 'string' }), 'neither'],
+  ['an argument that is gone', one({ type: 'string' }), object({}), 'both'],
+  ['an argument with another name', one({}), object({ b: {} }), 'both'],
+  ['a new required argument', object({}), { ...one({}), required: ['a'] }, 'narrows'],
+  ['an argument that is required now', one({}), { ...one({}), required: ['a'] }, 'narrows'],
+  ['an argument that is optional now', { ...one({}), required: ['a'] }, one({}), 'widens'],
+  ['the order of required', { required: ['a', 'b'] }, { required: ['b', 'a'] }, 'neither'],
+  ['another type', one({ type: 'string' }), one({ type: 'number' }), 'both'],
+  ['one type more', one({ type: 'string' }), one({ type: ['string', 'null'] }), 'widens'],
+  ['one type less', one({ type: ['string', 'null'] }), one({ type: 'string' }), 'narrows'],
+  ['integers of numbers', one({ type: 'number' }), one({ type: 'integer' }), 'narrows'],
+  ['numbers of integers', one({ type: 'integer' }), one({ type: 'number' }), 'widens'],
+  ['a type that is new', one({}), one({ type: 'string' }), 'narrows'],
+  ['a type that is gone', one({ type: 'string' }), one({}), 'widens'],
+  ['a value more', one({ enum: ['a'] }), one({ enum: ['a', 'b'] }), 'widens'],
+  ['a value less', one({ enum: ['a', 'b'] }), one({ enum: ['a'] }), 'narrows'],
+  ['other values', one({ enum: ['a'] }), one({ enum: ['b'] }), 'both'],
+  ['the order of values', one({ enum: ['a', 'b'] }), one({ enum: ['b', 'a'] }), 'neither'],
+  ['a list of values that is new', one({}), one({ enum: ['a'] }), 'narrows'],
+  ['a list of values that is gone', one({ enum: ['a'] }), one({}), 'widens'],
+  ['a constant', one({ const: 1 }), one({ const: 2 }), 'both'],
+  ['a greater minimum', one({ minimum: 1 }), one({ minimum: 2 }), 'narrows'],
+  ['a smaller minimum', one({ minimum: 2 }), one({ minimum: 1 }), 'widens'],
+  ['a minimum that is new', one({}), one({ minimum: 2 }), 'narrows'],
+  ['a minimum that is gone', one({ minimum: 2 }), one({}), 'widens'],
+  ['a smaller maximum', one({ maxLength: 5 }), one({ maxLength: 4 }), 'narrows'],
+  ['a greater maximum', one({ maxItems: 4 }), one({ maxItems: 5 }), 'widens'],
+  ['a maximum that is new', one({}), one({ maximum: 4 }), 'narrows'],
+  ['a bound that is none', one({}), one({ minimum: -9007199254740991, maximum: 9007199254740991 }), 'neither'],
+  ['a pattern that is new', one({}), one({ pattern: '^a' }), 'narrows'],
+  ['a pattern that is gone', one({ pattern: '^a' }), one({}), 'widens'],
+  ['another pattern', one({ pattern: '^a' }), one({ pattern: '^b' }), 'both'],
+  ['a format that is new', one({}), one({ format: 'uri' }), 'narrows'],
+  ['no others any more', object({}), object({}, { additionalProperties: false }), 'narrows'],
+  ['others, too', object({}, { additionalProperties: false }), object({}), 'widens'],
+  ['others that are true in place of absent', object({}), object({}, { additionalProperties: true }), 'neither'],
+  ['others of a type', object({}, { additionalProperties: true }), object({}, { additionalProperties: { type: 'string' } }), 'narrows'],
+  ['items of a type', one({ items: { type: ['string', 'null'] } }), one({ items: { type: 'string' } }), 'narrows'],
+  ['items with another text', one({ items: { description: 'a' } }), one({ items: { description: 'b' } }), 'neither'],
+  ['items that are unique now', one({}), one({ uniqueItems: true }), 'narrows'],
+  ['items that need not be unique', one({ uniqueItems: true }), one({ uniqueItems: false }), 'widens'],
+  ['an alternative more', one({ anyOf: [{ type: 'string' }] }), one({ anyOf: [{ type: 'string' }, { type: 'null' }] }), 'widens'],
+  ['an alternative less', one({ oneOf: [{ type: 'string' }, { type: 'null' }] }), one({ oneOf: [{ type: 'string' }] }), 'narrows'],
+  ['an alternative with another text', one({ anyOf: [{ title: 'a' }] }), one({ anyOf: [{ title: 'b' }] }), 'neither'],
+  ['a part more', one({ allOf: [] }), one({ allOf: [{ minimum: 1 }] }), 'narrows'],
+  ['a part less', one({ allOf: [{ minimum: 1 }] }), one({ allOf: [] }), 'widens'],
+  ['a definition behind a reference', { $defs: { x: { type: 'string' } } }, { $defs: { x: { type: 'number' } } }, 'both'],
+  ['a definition that is new', {}, { $defs: { x: {} } }, 'neither'],
+  ['another reference', one({ $ref: '#/$defs/x' }), one({ $ref: '#/$defs/y' }), 'both'],
+  ['a condition that is new', {}, { if: {}, then: {} }, 'narrows'],
+  ['nothing is valid any more', one(true), one(false), 'narrows'],
+  ['something is valid now', one(false), one(true), 'widens'],
+  ['a schema that is none', one({}), one([]), 'both'],
+  ['a member called __proto__', object(JSON.parse('{"__proto__":{"type":"string"}}') as Json), object({}), 'both'],
+  ['deep inside', one(one({ items: one({ maximum: 2 }) })), one(one({ items: one({ maximum: 1 }) })), 'narrows']
+]
+
+for (const [name, before, after, verdict] of CASES) {
+  t.test(`a change of a schema is told: ${name}`, async t => {
+    const changes = compareSchemas(before, after, 'inputSchema')
+    const narrows = changes.some(change => change.narrows)
+    const widens = changes.some(change => change.widens)
+    const found = changes.length === 0
+      ? 'same'
+      : narrows ? widens ? 'both' : 'narrows' : widens ? 'widens' : 'neither'
+    t.equal(found, verdict, JSON.stringify(changes))
+  })
+}
+
+t.test('the place of a change is a JSON pointer, and its text says what it was and is', async t => {
+  t.strictSame(
+    compareSchemas(one({ maximum: 2, description: 'x' }), one({ maximum: 1, description: 'y' }), 'inputSchema'),
+    [
+      { path: 'inputSchema/properties/a/maximum', text: 'was 2 and is 1', narrows: true, widens: false },
+      {
+        path: 'inputSchema/properties/a/description',
+        text: 'has another text',
+        narrows: false,
+        widens: false,
+        texts: ['x', 'y']
+      }
+    ]
+  )
+  t.match(compareSchemas(object({ 'a/b~': {} }), object({}), 'in'), [{ path: 'in/properties/a~1b~0', text: 'is gone' }])
+})
