@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+
+/** The most characters of the name of a tool. */
+const MAX = 49
+const HASH = 6
+
+/** The part of an operation by which its tool is named. */
+export interface Nameable { readonly operationId: string | undefined, readonly method: string, readonly path: string }
+
+/**
+ * A name of letters, digits, `_` and `-` for each operation, in their order: from its operationId, or its method and
+ * path. It depends on the operations alone, and not on their order.
+ */
+export function namesOf (operations: readonly Nameable[]): string[] {
+  const clean = operations.map(({ operationId, method, path }) => cleanName(operationId ?? method.toLowerCase() + path))
+  const counts = new Map<string, number>()
+  for (const name of clean) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return clean.map((name, index) => {
+    const { method = '', path = '' } = operations[index] ?? {}
+    const isClear = name.length <= MAX && counts.get(name) === 1
+    return isClear ? name : hashed(name, `${method} ${path}`)
+  })
+}
+
+function cleanName (text: string): string {
+  const name = text.replace(/[^A-Za-z0-9_-]+/g, '_').replace(/^_+|_+$/g, '')
+  return name === '' ? 'operation' : name
+}
+
+const hashed = (name: string, of: string): string =>
+  `${name.slice(0, MAX - HASH - 1)}_${createHash('sha256').update(of).digest('hex').slice(0, HASH)}`
