@@ -156,7 +156,8 @@ class Connections {
     this.#pipelined.get(reply.req.socket)?.delete(reply)
     reply[ON_FINISHED]?.()
     // Node.js has closed the idle connections already; this one becomes idle now.
-    if (this.#closing && !this.#isHttp2) reply.req.socket.destroySoon()
+    // The socket of an injected request is none.
+    if (this.#closing && !this.#isHttp2) (reply.req.socket as Partial<Socket>).destroySoon?.()
   }
 
   #pipelinedOn (socket: Socket): Set<Reply> {

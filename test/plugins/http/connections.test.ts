@@ -105,3 +105,18 @@ for (const [what, bytes] of LEAVERS) {
     t.equal(calls.started, calls.aborted)
   })
 }
+
+t.test('an injected call that a gateway ends as it closes is answered', async t => {
+  const { app, url } = await listening(t)
+  const calls = counting(app)
+  const { body, headers } = {
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait' } }),
+    headers: { 'content-type': 'application/json', host: new URL(url).host }
+  }
+  const answer = app.inject({ method: 'POST', url: '/message', headers, payload: body }).catch((error: Error) => error)
+  await until(() => calls.started === 1)
+  await app.close()
+  const ended = await answer
+  t.notMatch(ended, { message: /is not a function/ })
+  t.equal(calls.aborted, 1)
+})

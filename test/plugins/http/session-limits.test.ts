@@ -10,7 +10,7 @@ import { openSession, post, slow } from '../../support/http-session.js'
 import { openStream } from '../../support/event-reader.js'
 
 t.test('sessions beyond the limit are refused, until one of the others ends', async t => {
-  const { url } = await listening(t, { maxSessions: 2 })
+  const { url } = await listening(t, { limits: { maxSessions: 2 } })
   const [first] = [await openSession(url), await openSession(url)]
   const refused = await post(url, { id: 0, method: 'initialize', params: {} })
   t.equal(refused.status, 503)
@@ -21,7 +21,7 @@ t.test('sessions beyond the limit are refused, until one of the others ends', as
 })
 
 t.test('a handshake that failed leaves no session behind', async t => {
-  const { app, url } = await listening(t, { maxSessions: 1 })
+  const { app, url } = await listening(t, { limits: { maxSessions: 1 } })
   await post(url, { id: 0, method: 'initialize', params: { capabilities: 'none' } })
   t.equal(app.mcp.sessions.size, 0)
 })

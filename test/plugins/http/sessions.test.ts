@@ -67,7 +67,7 @@ t.test('no more sessions are brought back than there may be', async t => {
   const first = await serve(t, port, { data })
   for (let count = 0; count < 6; count++) await openSession(first.url)
   await first.app.close()
-  const second = await serve(t, port, { data, maxSessions: 2 })
+  const second = await serve(t, port, { data, limits: { maxSessions: 2 } })
   await until(() => second.app.mcp.sessions.size >= 2)
   t.equal(second.app.mcp.sessions.size, 2)
 })
@@ -115,7 +115,7 @@ t.test('a session that is being ended is not brought back by what its client sen
 })
 
 t.test('abandoned sessions make way for new ones soon, and sessions in use are kept', async t => {
-  const { app, url } = await listening(t, { maxSessions: 3 })
+  const { app, url } = await listening(t, { limits: { maxSessions: 3 } })
   const used = await openSession(url)
   await used.post({ id: 1, method: 'ping' })
   const idle = [await openSession(url), await openSession(url)]
@@ -136,7 +136,7 @@ t.test('abandoned sessions make way for new ones soon, and sessions in use are k
 })
 
 t.test('an identified caller has its own limit of sessions', async t => {
-  const app = await host(t, believing, { maxSessionsPerPrincipal: 2 })
+  const app = await host(t, believing, { limits: { maxSessionsPerPrincipal: 2 } })
   const open = async (user: string) =>
     await app.inject({ method: 'POST', url: '/ai/mcp', headers: { 'x-user': user }, payload: HELLO })
   const [first] = [await open('ada'), await open('ada')]

@@ -1,0 +1,126 @@
+import { isObject } from '../../../protocol/wire/json.js'
+import type { Params } from '../../../protocol/wire/jsonrpc.js'
+import { jsonSchemaOf, type AnySchema } from '../../../protocol/schema/schema.js'
+import { SharedSchemas } from './shared-schemas.js'
+
+/** A route of the host application, as far as Fastify tells of it. */
+export interface FoundRoute {
+  readonly method: string
+  readonly url: string
+  /** Undefined for a route that was registered before Patchbay. */
+  readonly schema: Readonly<Record<string, unknown>> | undefined
+  /** The schemas that the application has added for it, by their ids. */
+  readonly shared: Readonly<Record<string, unknown>>
+}
+
+type Place = 'path' | 'query' | 'body' | 'header'
+
+interface Argument {
+  readonly name: string
+  readonly place: Place
+  readonly schema: unknown
+  readonly isRequired: boolean
+}
+
+/** The arguments of a tool, and where they go. */
+export interface RouteInput {
+  readonly schema: Record<string, unknown>
+  /** Sorts the values of a call by their places. The body is undefined where there is none. */
+  sort: (args: Params) => { path: Params, query: Params, headers: Params, body: unknown }
+}
+
+/** Headers that no argument sets: they say who calls, or how the message is carried. */
+const NOT_ARGUMENTS = /^(authorization|cookie|host|connection|content-length|content-type|transfer-encoding|forwarded|origin|proxy-.*|sec-.*|x-forwarded-.*)$/i
+
+const hasBody = (method: string): boolean => method === 'POST' || method === 'PUT' || method === 'PATCH'
+
+/** Makes flat arguments of what a route takes; a name that is in two places has the place behind it in both. */
+export function routeInput (
+  route: FoundRoute,
+  names: ReadonlyArray<{ readonly name: string, readonly isOptional: boolean }>
+): RouteInput {
+  const shared = new SharedSchemas(route.shared)
+  const { params, querystring, query = querystring, body, headers } = route.schema ?? {}
+  const inPath = propertiesOf('path', params, shared)
+  const all: Argument[] = [
+    ...names.map(({ name, isOptional }): Argument => ({
+      name,
+      place: 'path',
+      schema: inPath.find(known => known.name === name)?.schema ?? { type: 'string' },
+      isRequired: !isOptional
+    })),
+    ...propertiesOf('query', query, shared),
+    ...propertiesOf('header', headers, shared).filter(({ name }) => !NOT_ARGUMENTS.test(name))
+  ]
+  const inBody = hasBody(route.method) ? propertiesOf('body', withoutContent(body), shared) : []
+  const isWhole = hasBody(route.method) && inBody.length === 0 && (route.schema === undefined || body !== undefined)
+  const whole = withoutContent(body)
+  const bodySchema = whole === undefined ? {} : shared.move(partOf(whole, shared), { name: 'body', schema: whole })
+  if (isWhole) all.push({ name: 'body', place: 'body', schema: bodySchema, isRequired: body !== undefined })
+  else all.push(...inBody)
+  // A route whose schema is not known may take any query.
+  if (route.schema === undefined) all.push({ name: 'query', place: 'query', schema: { type: 'object' }, isRequired: false })
+  return inputOf(all, shared, isWhole, route.schema === undefined, hasBody(route.method) && inBody.length > 0)
+}
+
+function inputOf (
+  all: readonly Argument[],
+  { definitions }: SharedSchemas,
+  isWholeBody: boolean,
+  isWholeQuery: boolean,
+  takesMore: boolean
+): RouteInput {
+  const isTwice = ({ name }: Argument): boolean => all.filter(other => other.name === name).length > 1
+  const placed = new Map(all.map(each => [isTwice(each) ? `${each.name}__${each.place}` : each.name, each]))
+  const required = [...placed].filter(([, { isRequired }]) => isRequired).map(([name]) => name)
+  return {
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries([...placed].map(([name, { schema }]) => [name, schema])),
+      ...(required.length === 0 ? {} : { required }),
+      ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions })
+    },
+    sort: args => {
+      const sorted = { path: {} as Params, query: {} as Params, header: {} as Params, body: {} as Params }
+      for (const [given, value] of Object.entries(args)) {
+        const { name, place } = placed.get(given) ?? { name: given, place: takesMore ? 'body' : 'query' }
+        sorted[place][name] = value
+      }
+      const { path, header: headers, query, body } = sorted
+      const isSent = takesMore || Object.keys(body).length > 0
+      return {
+        path,
+        headers,
+        query: isWholeQuery && isObject(query.query) ? query.query : query,
+        body: isSent ? isWholeBody ? body.body : body : undefined
+      }
+    }
+  }
+}
+
+/** The properties of the schema of one place; none where it is not that of an object. */
+function propertiesOf (place: Place, given: unknown, shared: SharedSchemas): Argument[] {
+  const schema = partOf(given, shared)
+  if (!isObject(schema) || !isObject(schema.properties)) return []
+  const required = Array.isArray(schema.required) ? schema.required : []
+  return Object.entries(schema.properties).map(([name, property]) => ({
+    name,
+    place,
+    schema: shared.move(property, { name: place, schema }),
+    isRequired: required.includes(name)
+  }))
+}
+
+/** The schema of one place as JSON Schema; Standard Schemas are converted. */
+function partOf (given: unknown, shared: SharedSchemas): unknown {
+  const schema = shared.resolve(given)
+  if (!isObject(schema) || !('~standard' in schema)) return schema
+  return jsonSchemaOf(schema as AnySchema, 'input')
+}
+
+/** The schema of JSON, of a body that has one for each media type. */
+function withoutContent (body: unknown): unknown {
+  if (!isObject(body) || !isObject(body.content)) return body
+  const json = body.content['application/json']
+  return isObject(json) ? json.schema : undefined
+}
