@@ -13,6 +13,10 @@ export interface Variables {
   readonly maxFile: number
   /** Hears of each file that is read. */
   readonly onFile: (file: string) => void
+  /** The text that the program of `${command:…}` printed. Throws a sentence if there is none. */
+  readonly command?: (line: string) => string
+  /** Hears of each text that came out of a file or program, which is likely a secret. */
+  readonly onSecret?: (text: string) => void
 }
 
 /** `${…}` and `${{ secrets.… }}`. A `$NAME` without braces belongs to the program that gets it. */
@@ -41,6 +45,16 @@ export function mapTexts (value: unknown, map: (text: string) => string): unknow
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, map)]))
 }
 
+/** True for a JSON value that has `${command:…}` in a text. */
+export function hasCommands (value: unknown): boolean {
+  let found = false
+  mapTexts(value, text => {
+    found ||= text.includes('${command:')
+    return text
+  })
+  return found
+}
+
 /**
  * Undefined for what is no variable of a client, such as an expression of a shell. Throws a sentence if there is no
  * value.
@@ -55,7 +69,10 @@ function valueOf (inner: string, variables: Variables): string | undefined {
   }
   const [, kind, rest = ''] = /^([a-z]+):(?!-)(.*)$/is.exec(inner) ?? []
   if (kind === 'input') return inputValue(rest, variables)
-  if (kind === 'file') return fileText(rest, variables)
+  if (kind === 'file') return secret(fileText(rest, variables), variables)
+  if (kind === 'command') {
+    return secret((variables.command ?? fail(`uses \${${inner}}, which is for servers only`))(rest), variables)
+  }
   if (kind !== undefined && kind !== 'env') {
     return fail(`uses \${${inner}}, which only the client knows; write the value, or a variable such as \${NAME}`)
   }
@@ -78,6 +95,11 @@ function inputValue (id: string, { env, inputs }: Variables): string {
     inputs.get(id) ??
     fail(`needs the environment variable ${name} (the client asks its user for "${id}"), which is not set`)
   )
+}
+
+function secret (text: string, { onSecret }: Variables): string {
+  onSecret?.(text)
+  return text
 }
 
 function fileText (path: string, variables: Variables): string {

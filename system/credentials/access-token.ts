@@ -32,6 +32,7 @@ export class AccessTokens {
   readonly #known = new Map<string, { holder: Holder, until: number }>()
   readonly #pending = new Map<string, Promise<Holder>>()
   readonly #holders = new WeakSet<object>()
+  #claims: readonly string[] = []
 
   constructor (trust: Trust, keys: JWTVerifyGetKey, now: () => number = Date.now) {
     this.#trust = trust
@@ -62,6 +63,13 @@ export class AccessTokens {
     return principal.startsWith(`${issuer}#`) || principal.startsWith(`${issuer}?client=`)
   }
 
+  /** Reads these claims of tokens from now on. */
+  readClaims (names: readonly string[]): void {
+    if (names.every(name => this.#claims.includes(name))) return
+    this.#claims = names
+    this.#known.clear()
+  }
+
   async #learn (token: string, key: string): Promise<Holder> {
     try {
       const holder = await this.#check(token)
@@ -89,7 +97,11 @@ export class AccessTokens {
         ...checked, requiredClaims: ['exp'], clockTolerance: LEEWAY, currentDate: new Date(this.#now())
       })
       if (!TYPES.has(typ?.toLowerCase())) throw new Error('typ is not that of an access token')
-      return { ...holderOf(payload, this.#trust.issuer, this.#now()), ...viewIn(payload, viewClaim) }
+      return {
+        ...holderOf(payload, this.#trust.issuer, this.#now()),
+        ...viewIn(payload, viewClaim),
+        claims: claimsIn(payload, this.#claims)
+      }
     } catch (error) {
       throw refusalOf(error as Error, this.#trust)
     }
@@ -118,6 +130,9 @@ function viewsIn (payload: JWTPayload, claim: string): unknown[] | undefined {
   const scopes = namesIn(payload.scope ?? payload.scp).filter(scope => scope.startsWith(VIEW_SCOPE))
   return scopes.length === 0 ? undefined : scopes.map(scope => scope.slice(VIEW_SCOPE.length))
 }
+
+const claimsIn = (payload: JWTPayload, names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(names.map(name => [name, Object.hasOwn(payload, name) ? payload[name] : null]))
 
 /** Unique, because an issuer contains neither ? nor #. */
 function principalOf (issuer: string, subject: unknown, client: unknown): string {

@@ -8,6 +8,8 @@ export interface Holder {
   readonly expires?: number | undefined
   /** The view that the credential is bound to. */
   readonly view?: string | undefined
+  /** The claims of its token that are asked for, null for one that it lacks. */
+  readonly claims?: Readonly<Record<string, unknown>>
 }
 
 /** A key in the options: its name, scopes and hash, not the key itself. */
@@ -46,6 +48,11 @@ export class ApiKeys {
 
   get size (): number {
     return this.#keys.length
+  }
+
+  /** The holders of all keys, in the order of the list. */
+  holders (): Holder[] {
+    return this.#keys.map(({ holder }) => holder)
   }
 
   /** Compares with every key, so that the time it takes does not reveal which one matches, or whether one does. */

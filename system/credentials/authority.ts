@@ -44,6 +44,11 @@ export class Authority {
     this.exists = issuer !== undefined || apiKeys.size > 0
   }
 
+  /** The holders of the API keys. */
+  holders (): Holder[] {
+    return this.#apiKeys.holders()
+  }
+
   /** Accepts these keys instead of the present ones. */
   replaceKeys (listed: ListedKey[]): KeyChanges {
     return this.#apiKeys.replace(listed)
@@ -75,6 +80,11 @@ export class Authority {
   /** The holder of the API key with that id, with the rights that it has now; undefined where it is not listed. */
   holderOf (id: string): Holder | undefined {
     return this.#apiKeys.holderOf(id)
+  }
+
+  /** Reads these claims of access tokens from now on. */
+  readClaims (names: readonly string[]): void {
+    this.#tokens?.readClaims(names)
   }
 
   /** True for an identity that an access token gave. */

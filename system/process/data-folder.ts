@@ -11,6 +11,23 @@ export function dataFolder (platform: string, env: Environment, home = homeFolde
   return join(absolute(env.XDG_DATA_HOME) ?? join(homeOf(home), '.local', 'share'), 'patchbay')
 }
 
+/**
+ * The config file of the user, which may not be there. Undefined where the environment names no home folder: then there
+ * is none.
+ */
+export function userConfigFile (platform: string, env: Environment): string | undefined {
+  const inHome = (home: string | undefined, ...parts: string[]): string | undefined => {
+    const path = absolute(home)
+    return path === undefined ? undefined : join(path, ...parts)
+  }
+  const folder = platform === 'win32'
+    ? absolute(env.APPDATA) ?? inHome(env.USERPROFILE, 'AppData', 'Roaming')
+    : platform === 'darwin'
+      ? inHome(env.HOME, 'Library', 'Application Support')
+      : absolute(env.XDG_CONFIG_HOME) ?? inHome(env.HOME, '.config')
+  return folder === undefined ? undefined : join(folder, 'patchbay', 'patchbay.json')
+}
+
 /** The path that a shell would have made of one that begins with ~. */
 export function withoutTilde (path: string, home = homeFolder()): string {
   return path === '~' || path.startsWith('~/') ? join(homeOf(home), path.slice(1)) : path

@@ -84,6 +84,12 @@ export function runtime (): { node: string, memory: { rss: number, heapUsed: num
  */
 export const machineTime = (): number => Number(process.hrtime.bigint() / 1_000_000n)
 
+/** The time of processors that this process has used, in milliseconds. */
+export function processorTime (): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
 /** Descriptors for other things than connections: files, pipes of programs, a database, requests of its own. */
 const OTHERS = 100
 

@@ -124,6 +124,8 @@ export class RedisLink {
   close (): void {
     this.#onTrouble = () => {}
     this.#watch.close()
+    // The client does not notice that it was destroyed while it connected.
+    this.#client.on('connect', () => this.#client.destroy())
     this.#client.destroy()
   }
 

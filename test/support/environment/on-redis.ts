@@ -1,8 +1,8 @@
 import type { Test } from 'tap'
 import { randomToken } from '../../../lib/random-token.js'
 import type { Store } from '../../../protocol/store.js'
-import { redisStore } from '../../../stores/redis/store.js'
 import type { Subject } from '../../stores/contract.js'
+import { readyStore } from './redis-commands.js'
 
 /** A store on a Redis, with a prefix of its own. It is closed and opened again at each pause if that is wanted. */
 export async function onRedis (t: Test, url: string, reopens = false): Promise<Subject> {
@@ -23,7 +23,7 @@ export async function onRedis (t: Test, url: string, reopens = false): Promise<S
 }
 
 async function opened (t: Test, url: string, prefix: string): Promise<Store> {
-  const store = await redisStore(url, prefix)
+  const store = await readyStore(url, prefix)
   t.teardown(async () => await store.close().catch(() => {}))
   return store
 }

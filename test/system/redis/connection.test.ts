@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createClient, type RedisClientType } from '@redis/client'
 import t from 'tap'
-import { connectRedis, describeFailure } from '../../../system/redis/connection.js'
+import { connectRedis, describeFailure, RedisLink } from '../../../system/redis/connection.js'
 import { freePort, redisServer, withRedis } from '../../support/environment/redis-server.js'
 import { until } from '../../support/wait.js'
 
@@ -11,13 +12,31 @@ t.test('an event loop that was blocked is not taken for a Redis that does not an
   const troubles: unknown[] = []
   const link = await connectRedis(url, why => { if (why !== undefined) troubles.push(why) })
   t.teardown(() => link.close())
-  await link.command('PING')
+  await until(() => link.isReady, 'Redis is reached')
+  troubles.length = 0
   for (let time = 0; time < 3; time++) {
     const reply = link.command('PING')
     for (const end = performance.now() + 400; performance.now() < end;);
     t.equal(await reply, 'PONG')
   }
   t.strictSame(troubles, [])
+})
+
+t.test('a link that is closed while it connects leaves no connection', withRedis, async t => {
+  const { url } = await redisServer(t)
+  const observer = await connectRedis(url, () => {})
+  t.teardown(() => observer.close())
+  await until(() => observer.isReady, 'Redis is reached')
+  for (let count = 0; count < 10; count++) {
+    const link = new RedisLink(createClient({ url, pingInterval: 100 }) as unknown as RedisClientType, () => {})
+    const started = link.start()
+    link.close()
+    await started
+  }
+  const info = async (part: string, name: string): Promise<number> =>
+    Number(new RegExp(`${name}:(\\d+)`).exec(String(await observer.command('INFO', part)))?.[1])
+  await until(async () => await info('stats', 'total_connections_received') >= 11, 'all were connected')
+  await until(async () => await info('clients', 'connected_clients') === 1, 'all are gone', 10_000)
 })
 
 t.test('each mistake in the URL of a real server is named', withRedis, async t => {
