@@ -19,13 +19,19 @@ watchSignals(signal => {
   logs.end(SHORT_FLUSH_TIMEOUT)
 })
 // Once the gateway is up, the listener of cli/process/shutdown.ts answers the calls in flight and ends the process.
-process.on('uncaughtException', error => { if (!isUp()) fail(error) })
+// A reader of standard output that has enough, such as `head`, is no failure: the command goes on to its end.
+process.on('uncaughtException', error => { if (!isUp() && !isReaderGone(error)) fail(error) })
 
 try {
   checkNode(process.versions.node)
   await runCommand(process.argv.slice(2), logs)
 } catch (error) {
   fail(error as Error)
+}
+
+function isReaderGone (error: Error): boolean {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  return code === 'EPIPE' && syscall === 'write'
 }
 
 function fail (error: Error): never {

@@ -15,6 +15,8 @@ interface Changes { added: string[], removed: string[], changed: string[] }
 const RELOADABLE = [
   'apiKeys',
   'scopes',
+  'rules',
+  'rulesDefault',
   'rate',
   'burst',
   'toolRates',
@@ -22,8 +24,12 @@ const RELOADABLE = [
   'mcpConfig',
   'maxMcpConfig',
   'schemas',
+  'pins',
   'views'
 ] as const satisfies Name[]
+
+/** The options of what is replaced after all others. */
+const LAST: readonly Name[] = ['mcpServers', 'mcpConfig', 'maxMcpConfig', 'schemas', 'pins', 'views']
 
 const NO_KEYS =
   'option apiKeys has no key left: no caller is let in until there is one, or until a restart without authentication'
@@ -43,53 +49,70 @@ export interface Reloading {
 
 /**
  * Returns a function that reads the options and the files of clients again and applies what can change while the
- * gateway runs, all or nothing. If something in them is wrong, the present ones stay. Changes are logged by name, never
- * with values. Calls while one is under way are answered by one more.
+ * gateway runs; for `servers` alone that is option mcpServers. If something in them is wrong, all present ones stay. If
+ * the gateway fails while it takes them over, the log says so, and the next reload takes over the rest.
+ * Changes are logged by name, never with values. Calls while one is under way are answered by one more.
  */
-export function reloader ({ app, logger, options, read, locate, onFiles }: Reloading): () => void {
+export function reloader (
+  { app, logger, options, read, locate, onFiles }: Reloading
+): (scope?: 'all' | 'servers') => void {
   let present = flatten(options)
-  let isWaiting = false
+  /** The names of what a reload that failed did not take over for certain. */
+  let unfinished: Name[] | undefined
+  let waiting: 'all' | 'servers' | undefined
   let running: Promise<void> = Promise.resolve()
 
   async function reload (): Promise<void> {
-    isWaiting = false
+    const scope = waiting
+    waiting = undefined
+    let taken: Name[] | undefined
     try {
-      const next = flatten(read())
+      const given = flatten(read())
+      const next = scope === 'servers' ? { ...present, mcpServers: given.mcpServers } : given
+      if (scope === 'servers' && unfinished === undefined && isDeepStrictEqual(next, present)) return
       const found = await app.mcp.upstreams.read(next)
       const { warnings, files } = found
       const leftOut = found.leftOut.map(server => ({ ...server, mistakes: withPlaces(server.mistakes, locate) }))
       const entries = withFormer(app, found)
       await checkViews(app, next, entries, leftOut)
       onFiles(files)
-      const changed = changesOf(present, next)
+      const changed = [...new Set([...changesOf(present, next), ...unfinished ?? []])].sort()
       const restart = changed.filter(name => !canChange(app, name))
       const now = changed.filter(name => !restart.includes(name))
       const keys = apply(app, now, next)
+      taken = now
+      present = { ...present, ...Object.fromEntries(now.map(name => [name, next[name]])) }
       // A server that is new may have the name of a view that is gone.
       await app.mcp.curation.closeOthers(Object.keys(next.views))
+      await app.mcp.upstreams.pins.reload()
       const upstreams = await replaceUpstreams(app, entries, leftOut)
       await app.mcp.curation.configure(next.views)
-      await app.mcp.results.settle()
-      present = { ...present, ...Object.fromEntries(now.map(name => [name, next[name]])) }
+      await app.mcp.additions.settle()
+      unfinished = undefined
       report(logger, { changed: now, restart, keys, upstreams })
       for (const sentence of warnings) logger.warn(sentence)
       if (now.includes('apiKeys') && next.apiKeys.length === 0 && next.oauth === undefined) logger.warn(NO_KEYS)
       for (const sentence of now.length === 0 ? [] : unknownNames(app.mcp, present, entries)) logger.warn(sentence)
       await publishOptions(app, present, entries)
     } catch (error) {
-      logger.error(
-        `options not reloaded, the previous ones stay: ${locate(error as Error)
-          .message.split(/\s*\n\s*/)
-          .join('; ')}`
-      )
+      unfinished = taken ?? unfinished
+      const why = locate(error as Error).message.split(/\s*\n\s*/).join('; ')
+      logger.error(`${taken === undefined ? 'options not reloaded, the previous ones stay' : inPart(taken)}: ${why}`)
     }
   }
 
-  return () => {
-    if (isWaiting) return
-    isWaiting = true
-    running = running.then(reload)
+  return (scope = 'all') => {
+    const isWaiting = waiting !== undefined
+    waiting = waiting === 'all' ? 'all' : scope
+    if (!isWaiting) running = running.then(reload)
   }
+}
+
+/** Says what a reload that failed took over. Servers and views come last, and take more than a moment. */
+function inPart (taken: Name[]): string {
+  const sure = taken.filter(name => !LAST.includes(name))
+  const rest = 'servers and views may be the previous ones; reload again, or restart'
+  return `options reloaded in part, ${sure.length === 0 ? '' : `${sure.join(', ')} as they are now, but `}${rest}`
 }
 
 /** Throws when views cannot be served beside each other and beside the servers. */
@@ -134,6 +157,7 @@ function apply (app: FastifyInstance, changed: Name[], next: FlatOptions): Chang
   const keys = changed.includes('apiKeys') ? namesIn(app.mcp.identities.replaceKeys(next.apiKeys)) : undefined
   // Also after a change of the scopes of keys: their callers get `list_changed` notifications.
   if (changed.includes('scopes') || (keys?.changed.length ?? 0) > 0) app.mcp.scopes.replaceScopes(next.scopes)
+  if (changed.includes('rules') || changed.includes('rulesDefault')) app.mcp.rules.replace(next)
   if (changed.some(name => name === 'rate' || name === 'burst' || name === 'toolRates')) {
     app.mcp.rateLimiter.replace(next)
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
@@ -22,9 +23,10 @@ import { watchTerminal } from './process/signals.js'
 import { claimStandardOutput, watchStrayInput } from './process/standard-streams.js'
 import { listen, type Listening } from './listen.js'
 import { reloader } from './reload.js'
+import { lockFileOf } from './places.js'
 import { Shutdown } from './process/shutdown.js'
 import { staleBuildWarning } from './stale-build.js'
-import { followConfiguration } from './follow-configuration.js'
+import { followConfigFile, followConfiguration } from './follow-configuration.js'
 
 export interface ServeOptions {
   /** Something about the way it was started that the log has to say. */
@@ -37,8 +39,10 @@ export interface ServeOptions {
   onHangUp: (act: () => void) => void
   /** Reads the options again. Throws a sentence if they cannot be served. */
   read: () => Options
-  /** The config file, if there is one. */
+  /** The config file, also where that of the user is not there yet. */
   file: string | undefined
+  /** True where it was read. */
+  isFileRead: boolean
   /** Adds to an error where the options it is about were set. */
   locate: (error: Error) => Error
 }
@@ -49,7 +53,7 @@ const STRAY_INPUT =
 /** Serves what the options say until a signal comes or standard input ends. */
 export async function serve (
   options: Options,
-  { warning, launch, logs, onHangUp, read, file, locate }: ServeOptions
+  { warning, launch, logs, onHangUp, read, file, isFileRead, locate }: ServeOptions
 ): Promise<void> {
   // Before a plugin can use them.
   const output = claimStandardOutput()
@@ -64,47 +68,75 @@ export async function serve (
   const app = await build(options, { loggerInstance: logger }).catch((error: Error) => {
     throw locate(error)
   })
+  const lockFile = keepPins(app, lockFileOf({ file, isRead: isFileRead }))
   await app.ready()
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
   if (options.stdio) await checkView(app, options.view, identity)
   else if (options.view !== undefined) logger.warn(viewWithoutStdio(options.view))
 
   const configuration = options.reload ? await followConfiguration(app, options, file) : undefined
-  const running: { listening?: Listening, stdio?: Stdio } = {}
+  const running: { listening?: Listening, stdio?: Stdio, following?: Following, followingLock?: Following } = {}
   const close = async (): Promise<void> => {
     running.stdio?.abandon()
     if (running.listening !== undefined) await leaveBalancer(app, options.drainDelay)
     running.listening?.stop()
     configuration?.close()
+    running.following?.close()
+    running.followingLock?.close()
     await app.close()
     await running.stdio?.flush()
   }
   // Before a client can know of us, so that a signal it sends finds a listener.
   const shutdown = new Shutdown({ logger, logs, grace: options.grace, drainDelay: options.drainDelay, close })
   const reload = reloader({ app, logger, options, read, locate, onFiles: files => configuration?.follow(files) })
-  configuration?.start(reload)
+  configuration?.start(() => reload())
   onHangUp(hangUpAction(shutdown, reload))
 
   if (options.http) running.listening = await listen(app, options.host, options.port)
   warnIfAnonymous(options, logger)
   if (openInput !== undefined) {
-    const { maxMessage, maxQueue, writeDeadline } = flatten(options)
-    running.stdio = serveStdio(app.mcp, {
-      input: openInput(),
-      output,
-      maxMessage,
-      maxQueue,
-      writeDeadline,
-      view: options.view,
-      ...(identity === undefined ? {} : { identity })
-    })
+    const { view, maxMessage, maxQueue, writeDeadline } = flatten(options)
+    const limits = { maxMessage, maxQueue, writeDeadline }
+    running.stdio = serveStdio(app.mcp, { input: openInput(), output, view, ...limits, ...identity && { identity } })
     void running.stdio.closed.then(async reason => await onStdioClosed(reason, options, logger, shutdown))
   }
-  announce(app, options, { launch, logger, isForPeople }, running.listening?.address)
+  announce(app, options, { launch, logger, isForPeople, file }, running.listening?.address)
   // After the banner, which would push it out of sight.
   const stale = options.reload ? undefined : staleBuildWarning(sourceFiles(app))
   if (stale !== undefined) logger.warn(stale)
   if (!options.stdio) watchStrayInput(() => logger.warn(STRAY_INPUT))
+  if (configuration === undefined && file !== undefined) {
+    running.following = await followServers(file, isFileRead, () => reload('servers'), logger)
+  }
+  if (lockFile !== undefined) running.followingLock = await followLock(app, lockFile, logger)
+}
+
+/** Files whose changes are noticed until it is closed. */
+interface Following { close: () => void }
+
+/** Follows the config file, in which commands such as `patchbay add` change servers, or the lock beside it. */
+async function followServers (
+  file: string,
+  isRead: boolean,
+  reload: () => void,
+  logger: FastifyBaseLogger
+): Promise<Following> {
+  try {
+    return await followConfigFile(file, reload, isRead)
+  } catch (error) {
+    logger.warn({ err: error }, `changes of ${file} are not noticed; send SIGHUP after a change`)
+    return { close: () => {} }
+  }
+}
+
+function keepPins ({ mcp }: FastifyInstance, lockFile: string | undefined): string | undefined {
+  if (lockFile !== undefined) mcp.upstreams.pins.keepIn(lockFile)
+  return lockFile
+}
+
+/** Follows the lock beside the config file, which `patchbay pins` changes. */
+async function followLock ({ mcp }: FastifyInstance, file: string, logger: FastifyBaseLogger): Promise<Following> {
+  return await followServers(file, false, () => { void mcp.upstreams.pins.reload() }, logger)
 }
 
 /** Says that the gateway is not ready, and goes on serving until load balancers know it. */
@@ -182,10 +214,11 @@ async function checkView (
 function announce (
   app: FastifyInstance,
   options: Options,
-  { launch, logger, isForPeople }: { launch: () => StdioEntry, logger: Logger, isForPeople: boolean },
+  { launch, logger, isForPeople, file }: Pick<ServeOptions, 'launch' | 'file'> & { logger: Logger, isForPeople: boolean },
   address: string | undefined
 ): void {
-  const served = { version, address, options, inventory: inventoryOf(app) }
+  const config = file !== undefined && existsSync(file) ? file : undefined
+  const served = { version, address, options, config, inventory: inventoryOf(app) }
   if (isForPeople) {
     process.stderr.write(
       visible(banner({ ...served, launch, command: typedCommand(), terminal: isatty(STANDARD_ERROR) }))

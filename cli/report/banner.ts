@@ -19,6 +19,7 @@ export interface BannerContent {
     | 'http'
     | 'console'
     | 'metrics'
+    | 'rest'
     | 'data'
     | 'ephemeral'
     | 'redis'
@@ -30,6 +31,8 @@ export interface BannerContent {
     | 'mcpServers'
     | 'mcpConfig'
   >
+  /** The config file, if one was read. */
+  config?: string | undefined
   /** True where standard error is a terminal. */
   terminal: boolean
   /** How a client launches a gateway like this one. */
@@ -68,7 +71,7 @@ type Served = Omit<BannerContent, 'launch' | 'terminal' | 'command'>
 
 /** The facts of the banner as fields of a log line, and its message, for logs that are JSON. */
 export function startLine (served: Served): { fields: object, message: string } {
-  const { version, address, options, inventory: { unavailable, ...inventory } } = served
+  const { version, address, options, config, inventory: { unavailable, ...inventory } } = served
   const { apiKeys, oauth } = options
   const urls =
     address === undefined
@@ -87,6 +90,7 @@ export function startLine (served: Served): { fields: object, message: string } 
     stdio: options.stdio,
     urls,
     ...callers,
+    ...(config === undefined ? {} : { config }),
     data: dataOf(options),
     ...inventory,
     ...(isQuiet(options) ? { builtIn: QUIET } : {}),
@@ -110,7 +114,7 @@ export const QUIET =
   'not served beside upstream servers; to serve them, too, set option tools to true (PATCHBAY_TOOLS=true)'
 
 /** The lines that say where and what is served, and who may call. */
-export function servedLines ({ address, options, inventory }: Served): string[] {
+export function servedLines ({ address, options, config, inventory }: Served): string[] {
   return [
     ...(options.stdio ? wrapWords('stdio', 'standard input and output of this process') : []),
     ...(address === undefined
@@ -121,6 +125,7 @@ export function servedLines ({ address, options, inventory }: Served): string[] 
           ),
           ...access(options)
         ]),
+    ...(config === undefined ? [] : wrapWords('config', config)),
     ...wrapWords('data', dataOf(options)),
     '',
     ...wrap('upstreams', inventory.upstreams),
@@ -160,6 +165,7 @@ function endpointsOf (base: string, options: BannerContent['options']): Endpoint
     { label: 'WebSocket', url: `${base.replace(/^http/, 'ws')}/mcp` },
     { label: 'JSON-RPC', url: `${base}/message`, remark: 'plain POST, no handshake' },
     { label: 'HTTP+SSE', url: `${base}/sse`, remark: 'for clients of the first revision' },
+    ...(options.rest ? [{ label: 'plain HTTP', url: `${base}/api/openapi.json`, remark: 'tools as REST' }] : []),
     { label: 'health', url: `${base}/health` },
     ...(servesMetrics(options) ? [{ label: 'metrics', url: `${base}/metrics`, remark: 'for Prometheus' }] : [])
   ]

@@ -22,7 +22,7 @@ export function checkFolder (
 }
 
 /** The folder itself if it is there, otherwise the first one above it that is. */
-function nearestFolder (folder: string): string {
+export function nearestFolder (folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder))
 }
 

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { withTimeout } from '../../lib/time.js'
 import { visible } from '../../lib/one-line.js'
@@ -5,13 +6,17 @@ import { LoadTimeout } from '../../loader/register-plugin.js'
 import { flatten, type Options } from '../../options.js'
 import { OptionsError } from '../../options/mistakes.js'
 import { overriddenOptions } from '../../options/embedded.js'
+import { definitionsOf } from '../../upstreams/pins/definitions.js'
+import { ownersOf } from '../../upstreams/pins/other-tools.js'
+import type { ServerEntry } from '../../upstreams/server-entry.js'
 import { version } from '../../version.js'
 import { anonymousWarning, checkExposure } from '../exposure.js'
+import { marksIn } from '../pins/describe.js'
 import { describeStartError } from '../process/start-error.js'
 import { servedLines } from './banner.js'
 import { checkFolder } from './check-folder.js'
 import { addressOf } from './clients.js'
-import { costLines, readCosts, type CostReport } from './costs.js'
+import { costLines, operationLines, readCosts, type CostReport } from './costs.js'
 import { describeUpstream, inventoryOf, type Inventory } from './inventory.js'
 
 export interface Checked {
@@ -19,6 +24,8 @@ export interface Checked {
   report: string
   /** One sentence each. */
   mistakes: string[]
+  /** The mistakes about single upstream servers, without which the gateway starts. */
+  aboutServers: string[]
 }
 
 type Warn = (sentence: string) => void
@@ -45,13 +52,14 @@ export async function check (read: () => Options, locate: Locate, warn: Warn): P
       ...overriddenOptions(options)
     ]) { warn(sentence) }
     const settings = [() => checkExposure(options), () => checkFolder(options)].flatMap(mistakeOf)
-    const { served, mistakes } = await tryOut(options, locate, once(warn))
+    const { served, mistakes, aboutServers = [] } = await tryOut(options, locate, once(warn))
     return {
       report: settings.length > 0 || served === undefined ? '' : visible(describe(options, served)),
-      mistakes: [...settings, ...mistakes]
+      mistakes: [...settings, ...mistakes],
+      aboutServers
     }
   } catch (error) {
-    return { report: '', mistakes: describeStartError(error as Error, false) }
+    return { report: '', mistakes: describeStartError(error as Error, false), aboutServers: [] }
   }
 }
 
@@ -75,8 +83,9 @@ function once (warn: Warn): Warn {
 
 interface Tried {
   /** Absent if the gateway would not start. */
-  served?: { inventory: Inventory, costs: CostReport }
+  served?: { inventory: Inventory, costs: CostReport, operations: string[] }
   mistakes: string[]
+  aboutServers?: string[]
 }
 
 /** Builds the gateway. If that fails, its parts are tried alone, so that one mistake does not hide another. */
@@ -137,20 +146,26 @@ async function buildAndList (options: Options, locate: Locate, warn: Warn): Prom
     }
     const { entries, leftOut } = await app.mcp.upstreams.read(flatten(options))
     for (const sentence of await app.mcp.upstreams.adviceOn(entries)) warn(sentence)
-    const missing = new Map(await app.mcp.upstreams.missingPrograms(entries))
+    for (const sentence of await marksOf(app, entries.map(({ alias }) => alias))) warn(sentence)
+    const missing = new Map([...await app.mcp.upstreams.missingPrograms(entries), ...await readDocuments(app, entries)])
+    const fetched = entries.filter(isFetched).map(({ alias }) => alias)
+    const unread = fetched.filter(alias => !app.mcp.upstreams.hasLists(alias))
     const wrong = leftOut.flatMap(({ mistakes }) => mistakes)
     const upstreams = entries
       .filter(({ alias }) => !missing.has(alias))
       .map(({ alias, disabled }) => describeUpstream(alias, disabled))
+    const aboutServers = [
+      ...(wrong.length === 0 ? [] : describeStartError(locate(new OptionsError(wrong)), false)),
+      ...[...missing].map(([alias, why]) => visible(`upstream ${alias}: ${why}`))
+    ]
     return {
       served: {
         inventory: { ...inventoryOf(app), upstreams },
-        costs: await readCosts(app, alias => missing.has(alias))
+        costs: await readCosts(app, alias => missing.has(alias)),
+        operations: await operationLines(app, unread)
       },
-      mistakes: [
-        ...(wrong.length === 0 ? [] : describeStartError(locate(new OptionsError(wrong)), false)),
-        ...[...missing].map(([alias, why]) => visible(`upstream ${alias}: ${why}`))
-      ]
+      mistakes: aboutServers,
+      aboutServers
     }
   } finally {
     // Without it, a process with nothing else to wait for would end before the limit.
@@ -161,13 +176,45 @@ async function buildAndList (options: Options, locate: Locate, warn: Warn): Prom
   }
 }
 
+/** Sentences about definitions, as far as they are stored, with what their readers do not see. */
+async function marksOf ({ mcp }: FastifyInstance, aliases: readonly string[]): Promise<string[]> {
+  const known = aliases.flatMap(alias => {
+    const lists = mcp.upstreams.listsOf(alias)
+    return lists === undefined ? [] : [{ alias, lists }]
+  })
+  const offered = known.map(({ alias, lists }) => [alias, definitionsOf(lists)] as const)
+  const owners = await ownersOf(offered.map(([alias, { lists }]) => [alias, lists.tools.keys()]))
+  return offered.flatMap(([alias, definitions]) =>
+    marksIn(alias, definitions, owners).map(mark => `upstream ${alias}: ${mark}`))
+}
+
+const isUrl = (document: string): boolean => /^https?:/i.test(document)
+
+/** True for an API whose document would have to be fetched. */
+const isFetched = ({ address, disabled }: ServerEntry): boolean =>
+  !disabled && address.kind === 'openapi' && isUrl(address.document)
+
+/** Reads the documents of APIs that are files, and names those that cannot be used. Nothing is sent anywhere. */
+async function readDocuments (
+  { mcp: { upstreams } }: FastifyInstance,
+  entries: readonly ServerEntry[]
+): Promise<Array<[string, string]>> {
+  const wrong: Array<[string, string]> = []
+  for (const { alias, address, disabled } of entries) {
+    if (disabled || address.kind !== 'openapi' || isUrl(address.document)) continue
+    const isRead = await upstreams.readLists(alias, AbortSignal.timeout(PLUGIN_LIMIT)).then(() => true, () => false)
+    if (!isRead) wrong.push([alias, upstreams.status().find(status => status.alias === alias)?.lastError ?? 'its document could not be read'])
+  }
+  return wrong
+}
+
 function describeExpired ({ apiKeys }: Options): string[] {
   return apiKeys
     .filter(({ expires }) => expires !== undefined && Date.parse(expires) < Date.now())
     .map(({ name, expires }) => `option apiKeys: the key of ${name} expired on ${expires}`)
 }
 
-function describe (options: Options, { inventory, costs }: NonNullable<Tried['served']>): string {
+function describe (options: Options, { inventory, costs, operations }: NonNullable<Tried['served']>): string {
   const address = options.http ? addressOf(options) : undefined
   return [
     `patchbay ${version} would serve this; nothing was started.`,
@@ -175,6 +222,7 @@ function describe (options: Options, { inventory, costs }: NonNullable<Tried['se
     ...servedLines({ version, address, options, inventory }),
     '',
     ...costLines(costs, options.prefix),
+    ...operations,
     ''
   ].join('\n')
 }

@@ -9,6 +9,9 @@ import { readSettings } from '../settings/read-settings.js'
 /** Variables that the arguments of a client replace, and those that open a port: two clients cannot listen on one. */
 const LEFT_OUT = ['STDIO', 'HTTP', 'PORT', 'HOST', 'KEEP_SERVING']
 
+/** Variables that say where the config file of the user is. */
+const HOMES = ['HOME', 'XDG_CONFIG_HOME', 'APPDATA', 'USERPROFILE']
+
 /** Variables whose values are not displayed, and the text that stands in their place. */
 const SECRETS: Record<string, string> = { TOKEN: '<your token>', SECRET: '<your secret>', API_KEYS: '<your API keys>' }
 
@@ -26,7 +29,8 @@ export function clientEnvironment (args: string[], env: Environment, cwd: string
   })
   const named = (entries: ReadonlyArray<readonly [string, string]>) =>
     Object.fromEntries(entries.map(([name, value]) => [`${PREFIX}${name}`, value]))
-  const opensPort = readSettings(args, named(set), cwd).options.http === true
+  const places = Object.fromEntries(HOMES.map(name => [name, env[name]]))
+  const opensPort = readSettings(args, { ...places, ...named(set) }, cwd).options.http === true
   return named([
     ...set.map(([name, value]) => [name, SECRETS[name] ?? withoutPassword(value)] as const),
     ...(opensPort ? [['HTTP', 'false'] as const] : [])

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { isObject } from '../../protocol/wire/json.js'
 import { wrap, wrapWords } from './wrap.js'
 
 type Costs = FastifyInstance['mcp']['costs']
@@ -54,6 +55,35 @@ export function costLines ({ largest, unknown, ...costs }: CostReport, prefix: s
       : wrap('largest', largest.map(({ name, tokens }) => `${name} ${tokens.toLocaleString('en')}`))),
     ...(unknown.length === 0 ? [] : wrapWords('not known', `${unknown.join(', ')}: ${UNKNOWN}`)),
     ...remarksOf(views).flatMap(remark => wrapWords('clients', remark))
+  ]
+}
+
+/** The most operations of APIs that are printed. */
+const MAX_OPERATIONS = 100
+
+/**
+ * The lines of `--check` about the operations of APIs: each with its tool, and the tokens of that. `unread` are the
+ * APIs whose documents would have to be fetched.
+ */
+export async function operationLines (
+  { mcp: { costs, tools } }: FastifyInstance,
+  unread: readonly string[]
+): Promise<string[]> {
+  const tokens = new Map((await costs.ofTools(undefined))?.map(cost => [cost.name, cost.tokens]))
+  const all = tools.names().flatMap(name => {
+    const meta = tools.get(name)?.listed['_meta']
+    const operation = isObject(meta) ? meta['patchbay/operation'] : undefined
+    return typeof operation === 'string' ? [{ operation, name }] : []
+  })
+  if (all.length === 0 && unread.length === 0) return []
+  const shown = all.slice(0, MAX_OPERATIONS)
+  const width = Math.min(48, Math.max(...shown.map(({ operation }) => operation.length)))
+  return [
+    '',
+    '  Operations of APIs, and their tools, in tokens:',
+    ...shown.map(({ operation, name }) => `    ${operation.padEnd(width)}  ${name} ${tokens.get(name)?.toLocaleString('en') ?? ''}`.trimEnd()),
+    ...(all.length > shown.length ? [`    and ${(all.length - shown.length).toLocaleString('en')} more; patchbay tools lists them`] : []),
+    ...unread.map(alias => `    those of ${alias} are not known yet: its document is at a URL, and nothing is fetched here`)
   ]
 }
 

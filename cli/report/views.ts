@@ -37,7 +37,8 @@ export async function describeViews (options: Options, { name, json, signal }: W
   const app = await build(
     { ...local, ephemeral: true, reload: false },
     { loggerInstance: pino({ level: 'silent' }) },
-    ephemeral || redis !== undefined ? undefined : data
+    ephemeral || redis !== undefined ? undefined : data,
+    options
   )
   // Timers of the gateway keep no process alive.
   const alive = setInterval(() => {}, 60_000)

@@ -79,6 +79,16 @@ export function takeWord (argv: string[]): { word: string | undefined, rest: str
   return { word: found?.value, rest: argv.filter((_, index) => index !== found?.index) }
 }
 
+/** The value of a flag that no option has, and the command line without both. Throws a sentence where it has none. */
+export function takeValue (argv: string[], flag: string): { value: string | undefined, rest: string[] } {
+  const at = argv.findIndex(word => word === flag || word.startsWith(`${flag}=`))
+  if (at < 0) return { value: undefined, rest: argv }
+  const isSeparate = argv[at] === flag
+  const value = isSeparate ? argv[at + 1] : argv[at]?.slice(flag.length + 1)
+  if (value === undefined || value === '') throw new Error(`${flag} needs a value`)
+  return { value, rest: argv.toSpliced(at, isSeparate ? 2 : 1) }
+}
+
 /** The flag that sets an option, or one of the limits. */
 function flagOf (path: string): string {
   const [name = '', inner = ''] = path.split('.')

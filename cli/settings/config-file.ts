@@ -1,15 +1,22 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isObject } from '../../protocol/wire/json.js'
-import { JsonError, placesOf, repeatedNames, type Place } from './json-places.js'
+import { describeForeignWriters } from '../../system/files/own-file.js'
+import { JsonError, placesOf, repeatedNames, withoutComments, type Place } from './json-places.js'
 import { resolvePaths } from './paths.js'
 import type { Source } from './source.js'
 
 /** The largest config file, in bytes. */
 const MAX_SIZE = 16 * 1024 * 1024
 
-/** The options of a JSON file, with paths relative to it. `$schema`, which editors use, is not one. */
-export function readConfigFile (file: string): Source {
+/** A variable for which a program is run. */
+const COMMAND = /\$\{command:/
+
+/**
+ * The options of a JSON file, which may have comments, with paths relative to it. `$schema`, which editors use, is not
+ * one. A file that is not named, but found in its place, must be the user's own.
+ */
+export function readConfigFile (file: string, isNamed = true): Source {
   let text = ''
   let places: Map<string, Place> | undefined
   const originOf = (path: string): string => {
@@ -24,6 +31,14 @@ export function readConfigFile (file: string): Source {
       ({ name, place, first }) =>
         `config file ${file}, line ${place.line}: the name "${name}" is there already (line ${first.line}); remove one of them`
     )
+    const hasCommand = COMMAND.test(JSON.stringify(options))
+    const foreign = hasCommand || !isNamed ? describeForeignWriters(file) : undefined
+    if (foreign !== undefined) {
+      const why = hasCommand
+        ? 'it has ${command:…}, which is run only in files of the operator' // eslint-disable-line no-template-curly-in-string
+        : 'it is read only if it is the user\'s own, or named with --config'
+      mistakes.push(`config file ${file}: ${why}, and ${foreign}`)
+    }
     return { options: resolvePaths(options, dirname(file)), mistakes, originOf }
   } catch (error) {
     const where = error instanceof JsonError ? `, line ${error.place.line}, column ${error.place.column}` : ''
@@ -46,10 +61,10 @@ function parse (text: string): Record<string, unknown> {
   let value: unknown
   try {
     value = JSON.parse(text)
-  } catch (error) {
+  } catch {
     // Not every version of Node.js names the place.
     placesOf(text)
-    throw error
+    value = JSON.parse(withoutComments(text))
   }
   if (!isObject(value)) throw new Error('it must hold a JSON object')
   return value

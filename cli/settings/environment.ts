@@ -11,6 +11,9 @@ import type { Source } from './source.js'
 
 export const PREFIX = 'PATCHBAY_'
 
+/** The variable with the key of a caller, for commands that call a gateway. */
+export const KEY = `${PREFIX}KEY`
+
 /** Variables that answer what clients ask their user: `${input:…}` in the files of `mcpConfig`. */
 const INPUT = `${PREFIX}INPUT_`
 
@@ -31,6 +34,7 @@ export function readEnvironment (env: Environment, cwd: string): Source {
     if (
       !key.startsWith(PREFIX) ||
       key === `${PREFIX}CONFIG` ||
+      key === KEY ||
       key.startsWith(INPUT) ||
       value === undefined ||
       value === ''

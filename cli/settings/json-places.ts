@@ -1,4 +1,4 @@
-import { printParseErrorCode, visit } from 'jsonc-parser'
+import { printParseErrorCode, stripComments, visit } from 'jsonc-parser'
 
 /** A place in a text, counted from 1. */
 export interface Place { line: number, column: number }
@@ -13,6 +13,9 @@ export class JsonError extends Error {
     this.place = place
   }
 }
+
+/** The JSON text with spaces in place of its comments. */
+export const withoutComments = (text: string): string => stripComments(text, ' ')
 
 /** Finds each member of a JSON text by its path, such as `apiKeys.0.hash`. Throws a JsonError at the first mistake. */
 export const placesOf = (text: string): Map<string, Place> => read(text).places
@@ -47,7 +50,7 @@ function read (text: string): { places: Map<string, Place>, repeated: Repeated[]
         explain(printParseErrorCode(code), text, offset + Math.max(0, within))
       )
     }
-  }, { disallowComments: true })
+  })
   return { places, repeated }
 }
 
@@ -66,7 +69,8 @@ function explain (code: string, text: string, offset: number): string {
   const rest = text.slice(offset)
   const found = /^(\w{1,40}|[^])/u.exec(rest)?.[0] ?? ''
   if (rest === '') return 'the JSON ends too early'
-  if (/^(\/[/*]|#)/.test(rest)) return 'JSON has no comments'
+  if (/^\/\*/.test(rest)) return 'the */ at the end of this comment is missing'
+  if (/^[#/]/.test(rest)) return 'a comment begins with //, or with /* and ends with */'
   if (/^['‘’“”]/.test(rest)) return 'JSON has no other quotes than "'
   if (found === '\\') return 'a \\ in a string is written \\\\, as in "C:\\\\Users"'
   if ((code === 'PropertyNameExpected' && found === '}') || (code === 'ValueExpected' && found === ']')) {

@@ -33,14 +33,20 @@ function placeServers (servers: Options['mcpServers'], folder: string): Options[
     typeof path === 'string' && /^[^~$/]/.test(path) ? resolve(folder, path) : path
   const placed = (server: unknown): unknown => {
     if (!isObject(server)) return server
-    const { cwd, envFile, ...rest } = withFolder(server, folder) as Record<string, unknown>
-    const paths = { cwd: place(cwd ?? (Object.hasOwn(rest, 'command') ? folder : undefined)), envFile: place(envFile) }
+    const { cwd, envFile, openapi, ...rest } = withFolder(server, folder) as Record<string, unknown>
+    const paths = {
+      cwd: place(cwd ?? (Object.hasOwn(rest, 'command') ? folder : undefined)),
+      envFile: place(envFile),
+      openapi: isUrl(openapi) ? openapi : place(openapi)
+    }
     return { ...rest, ...Object.fromEntries(Object.entries(paths).filter(([, path]) => path !== undefined)) }
   }
   return Object.fromEntries(
     Object.entries(servers).map(([name, server]) => [name, placed(server)])
   ) as Options['mcpServers']
 }
+
+const isUrl = (value: unknown): boolean => typeof value === 'string' && /^[a-z][a-z+.-]+:/i.test(value)
 
 /** A value with its `${workspaceFolder}` replaced, which is the folder of its file. */
 function withFolder (value: unknown, folder: string): unknown {

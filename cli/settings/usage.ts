@@ -1,17 +1,43 @@
 import { docsPage } from '../places.js'
 import { PREFIX } from './environment.js'
 
-/** The text of `patchbay --help`. */
-export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]...
+/** The text of `patchbay --help`: it fits a screen. */
+export const USAGE = `Usage: patchbay [COMMAND] [OPTION]...
+
+Serves MCP on http://127.0.0.1:8080/mcp; with --stdio, the program that starts
+it. patchbay COMMAND --help says more about a command, with an example.
+
+Serve    serve       the same without a command; its help has every option
+         check       print what would be served, or every mistake
+         doctor      try everything out, servers too, and say what to do
+Servers  import      take over the servers that the clients here have
+         add, remove, list
+                     the servers in the config file
+         lint        what some clients would refuse of what servers list
+         views       the views and servers, their tools and tokens
+         pins        accept what servers offer, and see what changed since
+         login       sign in to a server that wants it; logout undoes it
+Ask      tools, call, read, prompt, watch
+                     the tools, resources and prompts of any server
+         completion  let a shell complete commands, tools and arguments
+Clients  export      one entry for Patchbay in place of a client's servers
+         clients     what to put into the configuration of a client
+         key         a new API key
+         rules       which rule decides about a call, and why
+         approvals   the calls that wait for you, and your answers
+Tools    new         a package with a tool of your own and its test
+Other    help, version
+
+Every option is a flag, an environment variable or a field of the config file:
+${docsPage('configure.md')}
+`
+
+/** The text of `patchbay serve --help`. */
+export const SERVE_HELP = `Usage: patchbay [serve] [--stdio] [--port N] [--host H] [--plugin FILE]...
                 [--root DIR]... [--mcp-config FILE]... [--view NAME]
                 [--data DIR | --ephemeral | --redis URL] [--config FILE]
                 [--limit NAME=N]... [--log-level L] [--log-format F]
                 [--reload] [--keep-serving]
-       patchbay --check [OPTION]...
-       patchbay views [NAME] [--json] [OPTION]...
-       patchbay lint [SERVER] [OPTION]...
-       patchbay clients [NAME] [OPTION]...
-       patchbay key NAME [--scope SCOPE]... [--view NAME]
 
   --stdio         serve standard input and output; HTTP only if --port is given
   --port N        listen for HTTP and WebSocket on this port (8080)
@@ -20,8 +46,9 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
                   JavaScript); a folder, a glob in quotes or the name of a
                   package will do, too; may be repeated
   --reload        load a plugin file anew when it changes, without a restart,
-                  and take over changed files of --config and --mcp-config;
-                  for development
+                  and take over all that changed in the files of --config and
+                  --mcp-config; for development. Servers in the config file are
+                  always taken over
   --root DIR      serve the files of a folder, read-only, as resources; may be
                   repeated
   --mcp-config FILE
@@ -36,7 +63,8 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --redis URL     keep them in Redis or Valkey, together with other gateways
                   that serve the same clients; set a URL with a password as
                   ${PREFIX}REDIS, because others can see arguments
-  --config FILE   read options from a JSON file
+  --config FILE   read options from a JSON file, in place of the one of the
+                  user, patchbay.json in the folder of settings
   --limit NAME=N  set one of the limits; may be repeated
   --log-level L   fatal, error, warn, info, debug, trace or silent; logs go to
                   standard error (info)
@@ -49,22 +77,7 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --help          show this text; "patchbay help" does the same
   --version       show the version
 
-  views NAME      print the tools of a view or an upstream server with their
-                  names and their estimated tokens; without a name, print the
-                  views and servers with what they have and cost. Lists of
-                  servers are those that a gateway stored in the data folder;
-                  other servers are started, read and stopped. --json prints
-                  JSON; ends with 1 if a server could not be read
-  lint SERVER     start one upstream server, or all without a name, read what
-                  they list, stop them, and print what some clients would refuse
-                  and is repaired, and what is left out; ends with 1 if
-                  something is left out or could not be read, with 0 otherwise,
-                  also if something was repaired
-  clients NAME    print what to put into the configuration of a client, for
-                  these options; without a name, print the names
-  key NAME        print a new API key, and what to put into the config file so
-                  that it is accepted; --scope says what for and may be
-                  repeated (mcp), --view binds it to one view
+For example: patchbay --stdio --mcp-config .mcp.json
 
 Every option can also be set as an environment variable, for example
 ${PREFIX}PORT=9000 or ${PREFIX}PAGE_SIZE=50. The command line overrides the

@@ -10,6 +10,7 @@ const SERVED: BannerContent = {
     prefix: '',
     stdio: false,
     http: true,
+    rest: false,
     data: '/home/ada/data',
     ephemeral: false,
     host: '127.0.0.1',
@@ -275,7 +276,7 @@ t.test('the command and pages are named as they can be typed and opened', async 
   t.equal(typedCommand('/usr/local/bin/patchbay', '/home/ada'), 'patchbay')
   t.equal(typedCommand('/opt/patchbay/dist/cli.js', '/opt/patchbay'), 'node dist/cli.js')
   t.equal(typedCommand('/opt/patchbay/dist/cli.js', '/home/ada'), 'node /opt/patchbay/dist/cli.js')
-  t.equal(typedCommand('/opt/a b/dist/cli.js', '/home/ada'), 'node "/opt/a b/dist/cli.js"')
+  t.equal(typedCommand('/opt/a b/dist/cli.js', '/home/ada'), 'node \'/opt/a b/dist/cli.js\'')
 })
 
 t.test('on a terminal it has how to stop; on stdio without one it is one line', async t => {

@@ -31,7 +31,8 @@ const NOT_JSON: Array<[text: string, expected: string]> = [
   ['{\n  "port": 1,\n}', 'line 3, column 1: there is a comma too many before this: }'],
   ['{\n  "roots": ["a",]\n}', 'line 2, column 17: there is a comma too many before this: ]'],
   ['{\n  "port": 1\n  "host": "::1"\n}', 'line 3, column 3: a comma is missing before this: "'],
-  ['{\n  // my port\n  "port": 1\n}', 'line 2, column 3: JSON has no comments'],
+  ['{\n  # my port\n  "port": 1\n}', 'line 2, column 3: a comment begins with //, or with /* and ends with */'],
+  ['{\n  "port": 1 /* mine\n}', 'line 2, column 13: the */ at the end of this comment is missing'],
   ["{ 'port': 1 }", 'line 1, column 3: JSON has no other quotes than "'],
   ['{ "port" 1 }', 'line 1, column 10: a colon is missing before this: 1'],
   ['{ "port": }', 'line 1, column 11: a value is missing before this: }'],
@@ -49,6 +50,13 @@ t.test('a file that is not JSON is reported with line, column and what to do', a
   for (const [text, expected] of NOT_JSON) {
     t.strictSame(await mistakes(t, text), [`config file c.json, ${expected}`], text)
   }
+})
+
+t.test('comments are allowed, and lines of mistakes count them', async t => {
+  t.strictSame(await mistakes(t, '// all\n{\n  /* my\n     port */ "port": 1 // here\n}\n'), [])
+  t.strictSame(await mistakes(t, '{\n  // one\n  "prot": 1\n}'), [
+    'config file c.json, line 3: option "prot" does not exist; did you mean "port"?'
+  ])
 })
 
 t.test('a name that is there twice is a mistake with both lines', async t => {

@@ -61,7 +61,7 @@ t.test('the limit of open files', { skip: process.platform === 'win32' && 'Windo
       )
       const served = connections.filter(({ over }) => !over)
       t.equal(served.length, 156)
-      t.match(launched.stderr, /option maxConnections is lowered to 156, because this process may open 256 files/)
+      t.match(launched.stderr, /limit maxConnections is lowered to 156, because this process may open 256 files/)
       await pause(2_500, 'another process looks at its memory once a second, and tells nothing of it')
       for (const { socket } of served) socket.write(HEALTH)
       await until(() => served.every(({ answers }) => answers > 1), 'each is answered again', 60_000)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createKey } from '../../cli/create-key.js'
+import { createKey } from '../../cli/commands/key.js'
 import { listed } from '../support/keys.js'
 import { startIssuer } from '../support/environment/issuer.js'
 import { folder, initialize, launch, PROCESSES, toolCall } from '../support/process.js'

@@ -190,6 +190,14 @@ t.test('every option has its variable', async t => {
   })
 })
 
+t.test('the document of an API begins at the folder of the config file, unless it is a URL', async t => {
+  const servers = { a: './api.yaml', b: '/abs/api.yaml', c: '~/api.yaml', d: 'https://api.example.com/openapi.json', e: '${DOCUMENT}' } // eslint-disable-line no-template-curly-in-string
+  const mcpServers = Object.fromEntries(Object.entries(servers).map(([name, openapi]) => [name, { openapi }]))
+  const cwd = await folder(t, { 'c.json': JSON.stringify({ mcpServers }) })
+  const read = readSettings(['--config', join(cwd, 'c.json')], {}, '/elsewhere').options.mcpServers
+  t.strictSame(Object.values(read ?? {}), [join(cwd, 'api.yaml'), ...Object.values(servers).slice(1)].map(openapi => ({ openapi })))
+})
+
 t.test('files are found from where they are named', async t => {
   const cwd = await folder(t, { 'c.json': '{"plugins":["./a.ts","/abs/b.ts"]}' })
   t.strictSame(readSettings(['--config', join(cwd, 'c.json')], {}, '/elsewhere').options.plugins, [

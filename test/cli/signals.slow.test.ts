@@ -92,7 +92,7 @@ t.test('signals', { skip: process.platform === 'win32' && 'Windows has no signal
 
   t.test('localhost: connections of IPv4 and IPv6 count together', { buffered: true }, async t => {
     const launched = launch(t, ['--host', 'localhost', '--port', '0', '--ephemeral'], {
-      env: { PATCHBAY_MAX_CONNECTIONS: '2' }
+      env: { PATCHBAY_LIMITS: 'maxConnections=2' }
     })
     const port = Number(new URL(await launched.url()).port)
     const addresses: string[] = []

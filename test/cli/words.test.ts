@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import t from 'tap'
+import { COMMAND_NAMES } from '../../cli/commands.js'
 import { checkNode } from '../../cli/process/node-version.js'
 import { describeStartError } from '../../cli/process/start-error.js'
 import { npmFlagsWarning } from '../../cli/settings/parse-arguments.js'
@@ -11,22 +12,32 @@ t.test('the words of the command', async t => {
 
   t.test('help and version are words, too', { buffered: true }, async t => {
     t.match(await launch(t, ['help']).exit(), { code: 0, stdout: /^Usage: patchbay /, stderr: '' })
-    const { stdout } = await launch(t, ['help']).exit()
-    for (const line of stdout.split('\n')) t.ok(line.length <= 80 || line.startsWith('/'), line)
+    const { stdout: usage } = await launch(t, ['help']).exit()
+    t.ok(usage.split('\n').length <= 40, 'it fits a screen')
+    for (const name of COMMAND_NAMES) t.match(usage, new RegExp(`\\b${name}\\b`), `it names ${name}`)
+    const { stdout } = await launch(t, ['help', 'serve']).exit()
     t.match(stdout, /The command line overrides the\nenvironment, and the environment overrides the config file\./)
     t.match(await launch(t, ['version']).exit(), { code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  for (const args of [
-    ['key', '--help'],
-    ['key', '-h'],
-    ['key', 'help'],
-    ['check', '--help'],
-    ['clients', '--help'],
-    ['clients', 'cursor', '-h']
-  ]) {
-    t.test(`patchbay ${args.join(' ')} shows the usage`, { buffered: true }, async t =>
-      t.match(await launch(t, args).exit(), { code: 0, stdout: /^Usage: patchbay /, stderr: '' })
+  for (const name of COMMAND_NAMES) {
+    t.test(`patchbay ${name} has a help with an example`, { buffered: true }, async t => {
+      const { code, stdout, stderr } = await launch(t, [name, '--help']).exit()
+      t.match({ code, stderr }, { code: 0, stderr: '' })
+      t.match(stdout, /^Usage: patchbay /)
+      if (name !== 'help' && name !== 'version') t.match(stdout, /^For example: patchbay /m)
+      for (const line of stdout.split('\n')) t.ok(line.length <= 80 || line.startsWith('/'), line)
+      if (name === 'key') t.equal((await launch(t, ['help', name]).exit()).stdout, stdout, 'help as a word')
+    })
+  }
+
+  for (const args of [['key', '-h'], ['key', 'help'], ['clients', 'cursor', '-h'], ['serve', '--port', '1', '--help']]) {
+    t.test(`patchbay ${args.join(' ')} shows the help of the command`, { buffered: true }, async t =>
+      t.match(await launch(t, args).exit(), {
+        code: 0,
+        stdout: new RegExp(`^Usage: patchbay \\[?${args[0]}\\b`),
+        stderr: ''
+      })
     )
   }
 

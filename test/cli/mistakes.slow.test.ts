@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
+import { ADA, listed as key } from '../support/keys.js'
 import { folder, launch, PROCESSES } from '../support/process.js'
 
 interface Launch { args?: string[], env?: Record<string, string>, files?: Record<string, string> }
@@ -16,6 +17,11 @@ async function refused (t: Test, { args = [], env = {}, files = {} }: Launch, ex
   t.equal(stdout, '')
   t.match(stderr, /^patchbay: .*\n$/, 'one line')
   t.match(stderr, expected)
+}
+
+const VIEWS = {
+  PATCHBAY_API_KEYS: JSON.stringify([key('ada', ADA, ['mcp'], { view: 'work' })]),
+  PATCHBAY_VIEWS: JSON.stringify({ work: {}, other: {} })
 }
 
 const MISTAKES: Array<[what: string, launch: Launch, expected: RegExp]> = [
@@ -54,6 +60,21 @@ const MISTAKES: Array<[what: string, launch: Launch, expected: RegExp]> = [
     'a plugin that throws',
     { args: ['--stdio', '--plugin', 'p.ts'], files: { 'p.ts': 'throw new Error("no database\\nat all")' } },
     /plugin \/.+\/p\.ts: no database/
+  ],
+  [
+    'a view that is not the one of the credential',
+    { args: ['--stdio', '--ephemeral', '--view', 'other'], env: { ...VIEWS, PATCHBAY_TOKEN: ADA } },
+    /option view is "other", and the credential of option token is for the view "work" alone\n/
+  ],
+  [
+    'a view that does not exist, for a credential that has one',
+    { args: ['--stdio', '--ephemeral', '--view', 'nowhere'], env: { ...VIEWS, PATCHBAY_TOKEN: ADA } },
+    /option view is "nowhere", and the credential of option token is for the view "work" alone\n/
+  ],
+  [
+    'a view that does not exist',
+    { args: ['--stdio', '--ephemeral', '--view', 'othr'], env: VIEWS },
+    /option view is "othr", and there is no such view; did you mean "other"\?\n/
   ]
 ]
 

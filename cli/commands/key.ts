@@ -1,9 +1,39 @@
-import { unknownScopes } from '../loader/unknown-names.js'
-import { ApiKey } from '../options/access.js'
-import { compile } from '../protocol/schema/schema.js'
-import { hashOf, makeKey } from '../system/credentials/api-key.js'
-import { parseOrHint } from './settings/parse-arguments.js'
+import { unknownScopes } from '../../loader/unknown-names.js'
+import { resolveOptions, type Options } from '../../options.js'
+import { ApiKey } from '../../options/access.js'
+import { compile } from '../../protocol/schema/schema.js'
+import { hashOf, makeKey } from '../../system/credentials/api-key.js'
+import { parseOrHint } from '../settings/parse-arguments.js'
+import { readSettings } from '../settings/read-settings.js'
+import type { Command } from './command.js'
 
+/** `patchbay key`. Only the key goes to standard output, so that it can be piped to where it is kept, unseen. */
+export const command: Command = {
+  help: `Usage: patchbay key NAME [--scope SCOPE]... [--view NAME]
+
+Prints a new API key on standard output, and on standard error what to put into
+the config file so that it is accepted. --scope says what it is for and may be
+repeated (mcp); --view binds it to one view.
+
+For example: patchbay key ci --scope mcp --scope notes
+`,
+  run: args => {
+    const { key, advice } = createKey(args, knownSettings())
+    process.stdout.write(`${key}\n`)
+    process.stderr.write(advice)
+  }
+}
+
+/** The options of the environment and its config file; none if they cannot be read: a key can be made all the same. */
+function knownSettings (): Partial<Options> {
+  try {
+    return resolveOptions(readSettings([], process.env, process.cwd()).options)
+  } catch {
+    return {}
+  }
+}
+
+/** A key, and what to do with it. */
 export interface NewKey {
   /** Shown once: the caller keeps it, we keep its hash. */
   key: string
@@ -11,10 +41,7 @@ export interface NewKey {
   advice: string
 }
 
-/**
- * Runs `patchbay key NAME [--scope S]... [--view V]`. Throws a sentence if the arguments are wrong. Scopes that
- * `settings` mention count as known.
- */
+/** Makes a key. Throws a sentence if the arguments are wrong. Scopes that `settings` mention count as known. */
 export function createKey (args: string[], settings: Parameters<typeof unknownScopes>[1] = {}): NewKey {
   const {
     positionals: [name, ...more],

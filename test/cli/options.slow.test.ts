@@ -11,11 +11,12 @@ t.test('the command', async t => {
   t.jobs = PROCESSES
 
   t.test('help and version go to standard output, and nothing is served', { buffered: true }, async t => {
-    const { code, stdout, stderr } = await launch(t, ['--help', '--port', '1']).exit()
+    const { code, stdout, stderr } = await launch(t, ['serve', '--help', '--port', '1']).exit()
     t.match({ code, stderr }, { code: 0, stderr: '' })
     t.match(stdout, /^Usage: patchbay /)
+    const { stdout: ofServe } = await launch(t, ['serve', '--help', '--port', '1']).exit()
     for (const option of ['--stdio', '--port', '--host', '--plugin', '--config', '--log-level', '--help', '--version']) {
-      t.ok(stdout.includes(option), option)
+      t.ok(ofServe.includes(option), option)
     }
     t.match(await launch(t, ['--version', '--port', '1']).exit(), { code: 0, stdout: `${version}\n`, stderr: '' })
   })
