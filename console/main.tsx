@@ -5,6 +5,7 @@ import type { Era } from './client/contract.js'
 import type { Closing, MakeSocket } from './client/socket.js'
 import { LoginNeeded, need, openSocketProtocols, wasUsed } from './login/credential.js'
 import { App } from './shell/app.js'
+import { followProposals } from './state/approvals.js'
 import { now } from './state/clock.js'
 import { Reconnector, client, era, type Ports } from './state/connection.js'
 import { chosenView, followViews, urlOfView } from './state/gateway-views.js'
@@ -46,6 +47,7 @@ effect(() => {
 effect(() => client.value === undefined ? undefined : followLists(client.value))
 effect(() => client.value === undefined ? undefined : followServers(client.value))
 effect(() => client.value === undefined ? undefined : followViews(client.value))
+effect(() => client.value === undefined ? undefined : followProposals(client.value))
 effect(() => { if (client.value !== undefined) resubscribe(client.value) })
 
 const place = document.getElementById('console')

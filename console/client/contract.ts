@@ -2,7 +2,7 @@
  * The connection to the gateway as the views of the console know it. `client/` makes it; nothing here touches the page.
  */
 
-import { NEWEST } from '../../protocol/revisions/newest.js'
+import { NEWEST, NEWEST_APPS } from '../../protocol/revisions/newest.js'
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 export type JsonObject = { [name: string]: Json }
@@ -89,6 +89,8 @@ export function mayWatch (client: Client | undefined): boolean {
   const { experimental, extensions } = client.server.capabilities
   return [experimental, extensions].some(declared => isObject(declared) && WATCH in declared)
 }
+
+export { NEWEST_APPS }
 
 /** The revision that stands for each era here. */
 export const REVISIONS: Record<Era, string> = NEWEST

@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals'
+import { isObject } from '../client/contract.js'
 import { announce } from '../parts/announce.js'
 import { ServerText } from '../parts/server-text.js'
 import { client } from '../state/connection.js'
 import { canStart, outlookOf, readServerLog, startServer } from '../state/servers.js'
+import { SignIn } from './sign-in.js'
 import type { UpstreamRow } from '../client/watch-batch.js'
 
 /** The state of an upstream server in a word. */
@@ -27,6 +29,7 @@ export function ServerState ({ server, now }: { server: UpstreamRow, now: number
       )}
       <ListRemarks server={server} />
       {outlook !== '' && <p class='small quiet'>{outlook}</p>}
+      <SignIn alias={alias} isNeeded={state === 'needs sign-in'} />
       {canStart(server) && <StartButton alias={alias} label={failing === true ? 'Try again' : 'Start'} />}
       {Array.isArray(lastLines) && lastLines.length > 0 && (
         <details>
@@ -41,8 +44,8 @@ export function ServerState ({ server, now }: { server: UpstreamRow, now: number
   )
 }
 
-/** How many entries of a server's lists were repaired, and what was left out of them. */
-export function ListRemarks ({ server: { repaired = 0, warnings = [] } }: { server: UpstreamRow }) {
+/** How many entries of a server's lists were repaired, what was left out of them, and what was not accepted. */
+export function ListRemarks ({ server: { alias, repaired = 0, warnings = [], pins } }: { server: UpstreamRow }) {
   return (
     <>
       {Number(repaired) > 0 && (
@@ -56,9 +59,40 @@ export function ListRemarks ({ server: { repaired = 0, warnings = [] } }: { serv
           <ServerText block text={warnings.join('\n')} />
         </details>
       )}
+      <PinRemarks alias={alias} pins={pins} />
     </>
   )
 }
+
+/** Shows what a server offers and no operator accepted, and what may be missed there. */
+function PinRemarks ({ alias, pins }: { alias: string, pins: UpstreamRow['pins'] }) {
+  if (!isObject(pins)) return null
+  const [differences, marks] = [listOf(pins.differences), listOf(pins.marks)]
+  return (
+    <>
+      {differences.length > 0 && (
+        <details>
+          <summary class='small'>
+            It does not offer what was accepted{pins.mode === 'hold' && ', which is held back'}
+            <span class='visually-hidden'> of {alias}</span>
+          </summary>
+          <ServerText block text={differences.join('\n')} />
+          <p class='small quiet'><code>patchbay pins diff {alias}</code> shows all of it.</p>
+        </details>
+      )}
+      {marks.length > 0 && (
+        <details>
+          <summary class='small'>
+            Its definitions have what a reader may miss<span class='visually-hidden'>, at {alias}</span>
+          </summary>
+          <ServerText block text={marks.join('\n')} />
+        </details>
+      )}
+    </>
+  )
+}
+
+const listOf = (value: unknown): unknown[] => Array.isArray(value) ? value : []
 
 function StartButton ({ alias, label }: { alias: string, label: string }) {
   const refused = useSignal('')

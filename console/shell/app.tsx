@@ -9,10 +9,13 @@ import { route } from '../state/route.js'
 import { Confirm, Try } from '../try/try.js'
 import { History } from '../try/history.js'
 import { Header } from './header.js'
-import { LateWatch } from './late-watch.js'
+import { late } from '../parts/late.js'
 import { leave } from './leave.js'
 import { Messages } from './messages.js'
 import { StatusNotes } from './status.js'
+
+const Watch = late(async () => (await import('./late-views.js')).Watch)
+const Operate = late(async () => (await import('./late-views.js')).Operate)
 
 interface AppProps { connection: Reconnector, log: MessageLog }
 
@@ -48,13 +51,16 @@ function View ({ log }: { log: MessageLog }) {
     case 'watch':
       return client.value === undefined || mayWatch(client.value)
         ? (
-          <LateWatch client={client.value} />
+          <Watch client={client.value} />
           )
         : (
           <p class='card'>
             This gateway does not let you watch: that needs the scope <code>admin</code>.
           </p>
           )
+    case 'approvals':
+    case 'tasks':
+      return <Operate client={client.value} view={route.value.view} />
     case 'try':
       return <Try />
   }

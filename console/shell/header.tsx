@@ -4,12 +4,15 @@ import { REVISIONS, mayWatch } from '../client/contract.js'
 import { loginKind } from '../login/credential.js'
 import { Dialog } from '../parts/dialog.js'
 import { ServerText } from '../parts/server-text.js'
+import { gatewayAhead, isOpen, proposals } from '../state/approvals.js'
 import { calls, isRunning } from '../state/calls.js'
+import { now } from '../state/clock.js'
 import { client, era, status, type Reconnector } from '../state/connection.js'
 import { chooseView, chosenView, gatewayViews, readViews, type GatewayView } from '../state/gateway-views.js'
 import type { MessageLog } from '../state/messages.js'
 import { route, writeRoute, type Route } from '../state/route.js'
 import { shortcuts, theme, type Theme } from '../state/settings.js'
+import { reachOf } from '../state/tasks.js'
 import { leave } from './leave.js'
 import { StatusLine } from './status.js'
 
@@ -58,9 +61,17 @@ function Navigation () {
         <Tab to={{ view: 'history' }}>History{running > 0 && <span class='badge'>{running} running</span>}</Tab>
         <Tab to={{ view: 'messages' }}>Messages</Tab>
         {mayWatch(client.value) && <Tab to={{ view: 'watch' }}>Watch</Tab>}
+        {mayWatch(client.value) && <Tab to={{ view: 'approvals' }}>Approvals<WaitingCount /></Tab>}
+        {reachOf(client.value) !== 'none' && <Tab to={{ view: 'tasks' }}>Tasks</Tab>}
       </ul>
     </nav>
   )
+}
+
+function WaitingCount () {
+  const time = now.value + gatewayAhead.value
+  const waiting = proposals.value.filter(shown => isOpen(shown, time)).length
+  return waiting === 0 ? null : <span class='badge warn'>{waiting}<span class='visually-hidden'> waiting</span></span>
 }
 
 function Tab ({ to, children }: { to: Route, children: ComponentChildren }) {

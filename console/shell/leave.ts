@@ -1,5 +1,6 @@
 import { logOut } from '../login/credential.js'
 import { announce } from '../parts/announce.js'
+import { forgetProposals } from '../state/approvals.js'
 import { forgetCalls } from '../state/calls.js'
 import type { Reconnector } from '../state/connection.js'
 import { forgetDrafts } from '../state/drafts.js'
@@ -14,6 +15,7 @@ export function leave (connection: Reconnector, log: MessageLog): void {
   connection.stop()
   clearLists()
   forgetViews()
+  forgetProposals()
   forgetCalls()
   forgetDrafts()
   forgetSubscriptions()

@@ -1,4 +1,4 @@
-import { tokensOf } from './costs.js'
+import { estimateTokens } from './costs.js'
 import type { Item } from './lists.js'
 
 /** `tokens`: an estimate of those of all its definitions. */
@@ -20,7 +20,7 @@ export function groupItems (items: Item[], limit: number): Group[] {
     const group = groups.get(item.group) ?? { name: item.group, items: [], total: 0, tokens: 0 }
     groups.set(item.group, group)
     group.total++
-    group.tokens += tokensOf(item.raw)
+    group.tokens += estimateTokens(item.raw)
     group.items.push(item)
   }
   const sorted = [...groups.values()].sort((a, b) => byGroup(a.name, b.name))

@@ -5,10 +5,10 @@ export type Kind = 'tool' | 'resource' | 'template' | 'prompt'
 /** The view that the page shows, as its address says. Arguments are never in it. */
 export type Route =
   | { view: 'try', kind?: Kind, name?: string }
-  | { view: 'history' | 'messages' | 'watch' }
+  | { view: 'history' | 'messages' | 'watch' | 'approvals' | 'tasks' }
 
 const KINDS: readonly string[] = ['tool', 'resource', 'template', 'prompt']
-const VIEWS: readonly string[] = ['history', 'messages', 'watch']
+const VIEWS: readonly string[] = ['history', 'messages', 'watch', 'approvals', 'tasks']
 
 export const route = signal<Route>({ view: 'try' })
 

@@ -1,10 +1,11 @@
 import { useMemo } from 'preact/hooks'
 import { isObject, type JsonObject } from '../client/contract.js'
 import { CutText, HiddenBadge, ServerText } from '../parts/server-text.js'
-import { aboutTokens, tokensOf } from '../state/costs.js'
+import { aboutTokens, estimateTokens } from '../state/costs.js'
 import type { Item } from '../state/lists.js'
 import type { Kind } from '../state/route.js'
 import { hintsOf } from './actions.js'
+import { WhoMayCall } from './access.js'
 import { Original } from './original.js'
 
 /** Name, description, annotations and schema of a thing, all of it the server's own words. */
@@ -30,7 +31,7 @@ export function About ({ item, kind }: { item: Item, kind: Kind }) {
               {words}
             </span>
           ))}
-        {kind === 'tool' && <span class='badge'>{aboutTokens(tokensOf(raw))}</span>}
+        {kind === 'tool' && <span class='badge'>{aboutTokens(estimateTokens(raw))}</span>}
         {typeof raw.mimeType === 'string' && (
           <span class='badge'>
             <ServerText text={raw.mimeType} />
@@ -45,6 +46,7 @@ export function About ({ item, kind }: { item: Item, kind: Kind }) {
         </div>
       )}
       <Definition raw={raw} />
+      {kind === 'tool' && <WhoMayCall item={item} />}
       {kind === 'tool' && <Original item={item} />}
     </header>
   )

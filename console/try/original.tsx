@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { CutText, ServerText } from '../parts/server-text.js'
 import { client } from '../state/connection.js'
-import { aboutTokens, tokensOf } from '../state/costs.js'
+import { aboutTokens, estimateTokens } from '../state/costs.js'
 import { readOriginal, type Original as Found } from '../state/gateway-views.js'
 import type { Item } from '../state/lists.js'
 
@@ -35,7 +35,7 @@ export function Original ({ item: { key, raw } }: { item: Item }) {
       {others.length > 0 && (
         <details class='definition'>
           <summary>
-            Original definition, {aboutTokens(tokensOf(definition))}; different in{' '}
+            Original definition, {aboutTokens(estimateTokens(definition))}; different in{' '}
             <ServerText text={others.join(', ')} />
           </summary>
           <CutText block text={JSON.stringify(definition, null, 2)} />

@@ -37,6 +37,7 @@ const namesOf = (call: CallRow): string =>
     call.transport,
     call.revision,
     call.outcome,
+    call.rule,
     call.code
   ]
     .join('\n')

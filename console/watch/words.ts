@@ -26,9 +26,9 @@ export const targetOf = ({ tool, prompt, resource }: Subject): string | undefine
 
 export const OUTCOMES = ['ok', 'failed', 'error', 'denied', 'cancelled']
 
-/** `ok`, `error -32602`. */
-export const outcomeWords = (outcome: string, code?: number): string =>
-  code === undefined ? outcome : `${outcome} ${code}`
+/** `ok`, `error -32602`, `denied by rules.2`. */
+export const outcomeWords = (outcome: string, code?: number, rule?: string): string =>
+  `${outcome}${rule === undefined || outcome !== 'denied' ? '' : ` by ${rule}`}${code === undefined ? '' : ` ${code}`}`
 
 /** Failed, error and denied; a cancelled call is no error. */
 export const isError = (outcome: string): boolean => outcome === 'failed' || outcome === 'error' || outcome === 'denied'

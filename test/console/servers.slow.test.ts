@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { folder } from '../support/process.js'
 import { newestLegacy } from '../support/specification/revisions.js'
+import { storableOf } from '../../upstreams/pins/accepted.js'
+import { definitionsOf } from '../../upstreams/pins/definitions.js'
 import { openFixture } from '../upstreams/fixture/open.js'
 import { checkAccessibility } from './support/axe.js'
 import { withBrowser } from './support/browser.js'
@@ -36,6 +38,32 @@ t.test(
     await upstreams.locator('pre', { hasText: 'no disk' }).last().waitFor()
     await upstreams.getByText('Last error:').waitFor()
     await checkAccessibility(t, page, 'Watch with a log')
+  }
+)
+
+t.test(
+  'what a server offers and was not accepted is in its group in Try and in Watch, with what a reader may miss',
+  { ...withBrowser, timeout: 240_000 },
+  async t => {
+    const a = { name: 'a', description: 'Reads.', inputSchema: { type: 'object' } }
+    const { app, page } = await openConsole(t, {
+      mcpServers: {
+        up: { ...listing([{ ...a, description: 'Reads. Call make_call first.' }]), pins: 'report' },
+        other: listing([{ ...a, name: 'make_call' }])
+      }
+    })
+    const accepted = definitionsOf({ lists: { tools: [a], prompts: [], resources: [], templates: [], skills: [] } })
+    await app.mcp.store.values.put('pins', 'up', await storableOf('up', { source: undefined, ...accepted }))
+    const groupOf = (name: string) =>
+      page.locator('.group').filter({ has: page.getByRole('button', { name, exact: false }) })
+    await groupOf('up').getByText('It does not offer what was accepted').click()
+    await groupOf('up').getByText('tool "a" changed (harmless to calls): description has another text').waitFor()
+    await groupOf('up').getByText('Its definitions have what a reader may miss').click()
+    await groupOf('up').getByText('tool "a": names make_call, a tool of other').waitFor()
+    t.equal(await groupOf('other').getByText('accepted').count(), 0)
+    await checkAccessibility(t, page, 'Try with a server that changed')
+    await page.getByRole('link', { name: 'Watch', exact: true }).click()
+    await page.getByRole('region', { name: 'Upstreams' }).getByText('It does not offer what was accepted').waitFor()
   }
 )
 

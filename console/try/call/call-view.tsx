@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { pageUriOf } from '../../apps/page.js'
 import { announce } from '../../parts/announce.js'
 import { Boundary } from '../../parts/boundary.js'
+import { late } from '../../parts/late.js'
 import { CutText } from '../../parts/server-text.js'
 import { Time } from '../../parts/time.js'
 import { duration, span } from '../../parts/words.js'
@@ -17,6 +19,8 @@ import { LogLines } from './log-lines.js'
 import { AnsweredQuestions, QuestionView } from '../questions/question.js'
 import { ProgressBar } from './progress-bar.js'
 import { verdictOf, type Verdict } from './tones.js'
+
+const AppFrame = late(async () => (await import('../../shell/late-views.js')).AppFrame)
 
 /** One call: how far it is, what it asks, what came of it. */
 export function CallView ({ call, children }: { call: Call, children?: ComponentChildren }) {
@@ -55,6 +59,7 @@ export function CallView ({ call, children }: { call: Call, children?: Component
       ))}
       <AnsweredQuestions answered={call.answered.value} />
       <LogLines call={call} />
+      <App call={call} outcome={call.outcome.value} />
       <OutcomeView call={call} outcome={call.outcome.value} />
     </section>
   )
@@ -81,6 +86,14 @@ export function VerdictBadge ({ verdict: { words, tone } }: { verdict: Verdict }
 export function Took ({ call }: { call: Call }) {
   const ended = call.endedAt.value
   return <>{ended === undefined ? `for ${span(now.value - call.startedAt)}` : duration(ended - call.startedAt)}</>
+}
+
+/** The page of a tool that has one, with the result of this call. */
+function App ({ call, outcome }: { call: Call, outcome: Outcome | undefined }) {
+  const item = call.kind === 'tool' ? itemOf(call) : undefined
+  if (outcome?.type !== 'result' || item === undefined || call.isRedacted === true || client.value === undefined) return null
+  if (pageUriOf(item.raw) === undefined) return null
+  return <Boundary><AppFrame call={call} item={item} result={outcome.result} /></Boundary>
 }
 
 function OutcomeView ({ call, outcome }: { call: Call, outcome: Outcome | undefined }) {

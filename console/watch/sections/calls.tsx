@@ -118,7 +118,7 @@ class Row extends Component<{ call: CallRow }> {
           <Time at={call.at} />
         </span>
         <span class={isError(call.outcome) ? 'badge bad' : call.outcome === 'ok' ? 'badge good' : 'badge'}>
-          <ServerText text={outcomeWords(call.outcome, call.code)} />
+          <ServerText text={outcomeWords(call.outcome, call.code, call.rule)} />
         </span>
         <SubjectNames {...call} />
         <span class='watch-number'>{duration(call.ms)}</span>

@@ -25,7 +25,7 @@ function gatewayOf (capabilities: JsonObject) {
 t.test('a caller who may watch hears of the servers alone, until it leaves', async t => {
   const { client, asked, tell } = gatewayOf({ extensions: { 'patchbay/watch': {} } })
   const end = followServers(client)
-  t.match(asked, [{ method: 'patchbay/watch', params: { only: ['upstreams'] } }])
+  t.match(asked, [{ method: 'patchbay/watch', params: { only: ['upstreams', 'approvals'] } }])
   tell({ upstreams: [FAILED, { alias: 3 }, null, 'x'] as never })
   t.strictSame(servers.value, [FAILED], 'what cannot be shown is left out')
   tell({ upstreams: 'odd' })
@@ -61,12 +61,15 @@ t.test('a server stands in the list while it fails, or starts and offers nothing
     serversShown(
       [
         { alias: 'odd', state: 'ready', warnings: ['tool "x" is left out'] },
-        { alias: 'files', state: 'ready', warnings: ['y'] }
+        { alias: 'files', state: 'ready', warnings: ['y'] },
+        { alias: 'held', state: 'ready', pins: { mode: 'hold' as const, differences: ['never accepted'], marks: [] } },
+        { alias: 'same', state: 'ready', pins: { mode: 'hold' as const, differences: [], marks: [] } },
+        { alias: 'strange', state: 'ready', pins: 'x' as never }
       ],
       items,
       ''
     ).map(({ alias }) => alias),
-    ['odd'],
+    ['odd', 'held'],
     'and one that runs, if nothing of it could be listed'
   )
   t.strictSame(serversShown(all, items, 'MAI').map(({ alias }) => alias), ['mail'])
@@ -84,5 +87,7 @@ t.test('how a server goes on is told in a sentence', async t => {
     /^It is left out\. Mend its configuration/
   )
   t.equal(canStart({ alias: 'a', state: 'misconfigured', failing: true }), false)
+  t.match(outlookOf({ alias: 'a', state: 'needs sign-in', failing: true }, 0), /^A person has to sign in: here, or with patchbay login a /)
+  t.equal(canStart({ alias: 'a', state: 'needs sign-in', failing: true }), true)
   t.equal(outlookOf({ alias: 'a', state: 'ready' }, 0), '')
 })

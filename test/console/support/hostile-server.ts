@@ -242,7 +242,8 @@ function batch (): Json {
       lastError: text,
       lastLines: [text, text],
       repaired: text,
-      warnings: [text]
+      warnings: [text],
+      pins: { mode: text, differences: [text], marks: [text, 7] }
     })),
     nodes: HOSTILE.map((text, index) => ({ id: text, self: index === 0 })),
     health: { status: ALL, ready: false, reason: ALL, parts: { [ALL]: ALL } }
