@@ -2,6 +2,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox'
 import { challenge, metadataUrl } from './protocol/http/protected-resource.js'
 import { compile } from './protocol/schema/schema.js'
 import { DEFAULT_SCOPES } from './protocol/wire/identity.js'
+import { mistakesInRules } from './protocol/rules/mistakes-in-rules.js'
 import { isObject } from './protocol/wire/json.js'
 import { isSafe } from './system/credentials/fetch-json.js'
 import { expectedOfRedisUrl } from './system/redis/url.js'
@@ -92,14 +93,18 @@ export function flatten ({ limits, ...options }: Options): FlatOptions {
 
 /** Finds mistakes that the schema cannot express, in options that are not in `wrong`. */
 function deeperMistakes (
-  { plugins, oauth, trustProxy, redis, views }: Options,
+  { plugins, oauth, trustProxy, redis, views, rules, approvalWebhook }: Options,
   wrong: Set<string | undefined>
 ): Mistake[] {
   return [
     ...(wrong.has('plugins') ? [] : wrongPlugins(plugins)),
     ...(wrong.has('oauth') || oauth === undefined ? [] : wrongUrls(oauth)),
+    ...(wrong.has('approvalWebhook') || approvalWebhook === undefined
+      ? []
+      : wrongUrl('approvalWebhook.url', approvalWebhook.url)),
     ...(wrong.has('trustProxy') || !Array.isArray(trustProxy) ? [] : wrongProxies(trustProxy)),
     ...(wrong.has('views') ? [] : wrongViews(views)),
+    ...(wrong.has('rules') ? [] : mistakesInRules(rules)),
     ...(wrong.has('redis') || redis === undefined ? [] : wrongRedis(redis))
   ]
 }
@@ -123,18 +128,17 @@ function wrongRedis (url: string): Mistake[] {
 }
 
 function wrongUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oauth']>): Mistake[] {
-  const wrong = Object.entries({ issuer, resource, jwks }).flatMap(([name, value]) => {
-    if (/^https?:\/\/[^/]*@/.test(value)) {
-      return [mistake(`oauth.${name}`, 'must be an https URL without a user and a password')]
-    }
-    if (!URL.canParse(value) || !isSafe(new URL(value))) {
-      return [mistake(`oauth.${name}`, `must be an https URL (http is for this very machine), not "${value}"`)]
-    }
-    return []
-  })
+  const wrong = Object.entries({ issuer, resource, jwks }).flatMap(([name, value]) => wrongUrl(`oauth.${name}`, value))
   return wrong.length === 0 && /[?#]/.test(issuer)
     ? [mistake('oauth.issuer', `must be a URL without ? and #, not "${issuer}"`)]
     : wrong.slice(0, 1)
+}
+
+function wrongUrl (path: string, value: string): Mistake[] {
+  if (/^https?:\/\/[^/]*@/.test(value)) return [mistake(path, 'must be an https URL without a user and a password')]
+  return URL.canParse(value) && isSafe(new URL(value))
+    ? []
+    : [mistake(path, `must be an https URL (http is for this very machine), not "${value}"`)]
 }
 
 const mistake = (path: string, expected: string): Mistake => ({ path, text: `option ${path} ${expected}` })

@@ -10,6 +10,11 @@ export function checkoutFolders (base = entry): string[] {
   return FOLDERS.map(name => fileURLToPath(new URL(`../${name}`, base))).filter(existsSync)
 }
 
+/** The folder of a checkout whose skills are built in, if it has one. */
+export function checkoutSkills (base = entry): string[] {
+  return [fileURLToPath(new URL('../skills', base))].filter(existsSync)
+}
+
 /**
  * The source that a built-in file of a checkout was made of, even if it was deleted since; undefined for every other
  * file.

@@ -2,9 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { Options, type Options as Values } from '../options.js'
 import { ADMIN_SCOPE, DEFAULT_SCOPES, grantingScopes, METRICS_SCOPE } from '../protocol/wire/identity.js'
 import { didYouMean } from '../lib/nearest-name.js'
+import { scopesInRules, unknownInRules } from './unknown-in-rules.js'
 
-type Named = Pick<Values, 'scopes' | 'toolRates' | 'apiKeys' | 'oauth'> & Partial<Pick<Values, 'views'>>
-type Served = Pick<FastifyInstance['mcp'], 'tools' | 'resources' | 'prompts' | 'unavailable'>
+type Named = Pick<Values, 'scopes' | 'toolRates' | 'apiKeys' | 'oauth'> & Partial<Pick<Values, 'views' | 'rules'>>
+type Served = Pick<FastifyInstance['mcp'], 'tools' | 'resources' | 'prompts' | 'unavailable'> & {
+  readonly upstreams?: Pick<FastifyInstance['mcp']['upstreams'], 'hasLists'>
+}
 
 /** The names that an entry of an upstream server has: those that it serves are not known before it has started. */
 interface UpstreamNames {
@@ -16,12 +19,15 @@ interface UpstreamNames {
 /** The scopes that the built-in tools and resources need, whether they are served or not. */
 export const BUILT_IN_SCOPES = ['clipboard', 'exec', 'files', 'notes:read', 'notes:write', 'search']
 
+/** The tools that views may have, which are no tools of the whole gateway. */
+const OF_VIEWS = ['find_tools', 'describe_tools', 'call_tool', 'list_resources', 'read_resource']
+
 /**
  * A sentence for each name in the options that matches nothing. Most are misspelt, so that a limit or a right is
  * missing.
  */
 export function unknownNames (served: Served, options: Named, upstreams: readonly UpstreamNames[] = []): string[] {
-  const { scopes, toolRates, apiKeys, views = {} } = options
+  const { scopes, toolRates, apiKeys, oauth, views = {}, rules = [] } = options
   const viewNames = [...Object.keys(views), ...upstreams.map(({ alias }) => alias)]
   const tools = [...served.tools.names(), ...served.unavailable.keys()]
   const definitions = [
@@ -44,7 +50,7 @@ export function unknownNames (served: Served, options: Named, upstreams: readonl
       .filter(name => !mayBeServed(`tools/${name}`, upstreams))
       .map(name => `option toolRates has "${name}", and there is no such tool here${didYouMean(name, tools)}`),
     ...apiKeys.flatMap(({ name, scopes }) =>
-      without(scopes, grantable).map(
+      without(scopes, [...grantable, ...scopesInRules(rules)]).map(
         scope =>
           `option apiKeys: the key of ${name} has the scope "${scope}", and nothing here asks for it${didYouMean(scope, grantable)}`
       )
@@ -55,7 +61,22 @@ export function unknownNames (served: Served, options: Named, upstreams: readonl
         : [
             `option apiKeys: the key of ${name} is for the view "${view}", and there is no such view, so that it sees nothing${didYouMean(view, viewNames)}`
           ]
-    )
+    ),
+    ...unknownInRules(rules, {
+      names: [...tools, ...OF_VIEWS, ...served.resources.uris(), ...served.prompts.names()],
+      starts: upstreams.flatMap(({ alias, prefix = `${alias}__` }) => {
+        const isListed = served.upstreams?.hasLists(alias) === true
+        return [prefix, `${alias}+`].map(start => ({ start, alias, isListed }))
+      }),
+      views: viewNames,
+      keys: apiKeys.length > 0 && oauth === undefined ? apiKeys.map(({ name }) => name) : undefined,
+      hasKeys: apiKeys.length > 0,
+      hasTokens: oauth !== undefined,
+      scopes: apiKeys.length > 0 && oauth === undefined
+        ? [...grantable, ...apiKeys.flatMap(({ scopes }) => scopes)]
+        : undefined,
+      schemaOf: name => schemaOf(served.tools.get(name))
+    })
   ]
 }
 
@@ -84,6 +105,10 @@ export function unknownScopes (
     scope => `nothing built in asks for the scope "${scope}"${didYouMean(scope, grantable) || '; a tool of yours may'}`
   )
 }
+
+/** The input schema of a tool under its own arguments; undefined where an override has others. */
+const schemaOf = (tool: ReturnType<Served['tools']['get']>): unknown =>
+  tool === undefined || tool.toOwnArguments !== undefined ? undefined : tool.listed.inputSchema
 
 /** The scopes that what is served needs, set by its authors or by the operator. */
 function scopesInUse ({ tools, resources, prompts }: Served, { scopes, oauth, views = {} }: Named): string[] {

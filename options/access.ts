@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { Rule, type RulesDefault } from '../protocol/rules/rule.js'
 
 const Scopes = Type.Array(
   Type.String({
@@ -68,6 +69,24 @@ const OAuth = Type.Object(
   }
 )
 
+const Webhook = Type.Object(
+  {
+    url: Type.String({ pattern: '^https?://', 'x-expected': 'must be an https URL' }),
+    // Other characters say nothing in Base64: the key would be short, or empty.
+    secret: Type.String({
+      pattern: '^(?:(?!whsec_)[\\s\\S]{24,}|whsec_[A-Za-z0-9+/_-]{24,}={0,2})$',
+      'x-expected':
+        'must have at least 24 characters, as "openssl rand -hex 32" prints them, of Base64 alone behind "whsec_"'
+    })
+  },
+  {
+    additionalProperties: false,
+    description:
+      'Where calls that wait for an operator are sent, signed with a `secret`, and from where they are answered: [Approval](approval.md#a-webhook)',
+    examples: [{ url: 'https://desk.example.com/approvals', secret: '…' }]
+  }
+)
+
 /** Who may call what, from where. */
 export const access = {
   allowedHosts: Type.Array(Type.String(), {
@@ -100,6 +119,20 @@ export const access = {
     description:
       'The scopes that a tool, resource or prompt requires, in place of those in its definition, for example {"tools/web_search":["search"]}'
   }),
+  rules: Type.Array(Rule, {
+    default: [],
+    examples: [[{ deny: ['*__delete_*'], for: { not: { scope: 'admin' } } }]],
+    description:
+      'Rules that allow or deny what callers do, by caller, name and arguments; the first that matches decides: [Rules](rules.md)'
+  }),
+  rulesDefault: Type.Unsafe<RulesDefault>({
+    type: 'string',
+    enum: ['allow', 'deny'],
+    default: 'allow',
+    'x-expected': 'must be allow or deny',
+    description: 'What is decided about a tool, prompt or resource that no rule matches: `allow` or `deny`'
+  }),
+  approvalWebhook: Type.Optional(Webhook),
   token: Type.Optional(
     Type.String({
       minLength: 1,

@@ -26,6 +26,20 @@ export const content = {
         'Serve the built-in tools, resources and prompts. Without it they are served unless upstream servers are configured; an embedded gateway serves them only if this is true'
     })
   ),
+  routes: Type.Optional(
+    Type.Object(
+      {
+        include: Type.Optional(Type.Array(Type.String({ pattern: '^([A-Z]+ )?[/*]' }))),
+        headers: Type.Optional(Type.Array(Type.String({ pattern: '^[A-Za-z0-9-]+$' })))
+      },
+      {
+        additionalProperties: false,
+        examples: [{ include: ['/api/*', 'GET /status'], headers: ['authorization'] }],
+        description:
+          'Embedded: the routes of the application that become tools, by globs of their paths, and the headers of callers that these get ([Routes as tools](routes.md)): {"include":["/api/*"],"headers":["authorization"]}'
+      }
+    )
+  ),
   roots: Type.Array(Type.String({ minLength: 1 }), {
     default: [],
     description: 'Folders whose files are served, read-only, as resources'

@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Count, Milliseconds } from './numbers.js'
+import { upstreamLimits } from './upstream-limits.js'
 
 /** Bounds that an operator sets to fit a machine and its clients. */
 export const bounds = {
@@ -18,9 +19,6 @@ export const bounds = {
       'For how many milliseconds the gateway goes on accepting calls after a signal to end, while `/readyz` and `/health` say that it is not ready: a load balancer stops sending them meanwhile'
   }),
   grace: Milliseconds(10_000, 'How long calls in flight may take to finish at shutdown'),
-  maxConnections: Count(16_384, 'The most connections open at once'),
-  maxSessions: Count(10_000, 'The most HTTP sessions of this node'),
-  maxSessionsPerPrincipal: Count(1_000, 'The most HTTP sessions of one authenticated caller, at all nodes together'),
   sessionIdle: Milliseconds(30 * 60_000, 'How long a session lives without a request or an open stream')
 }
 
@@ -65,6 +63,7 @@ const calls = {
 }
 
 const connections = {
+  maxConnections: Count(16_384, 'The most connections open at once'),
   maxConnectionsPerAddress: Count(16_384, 'The most connections open at once from one address'),
   maxHeaders: Count(200, 'The most headers of an HTTP request'),
   headersTimeout: Milliseconds(10_000, 'How long a client may take to send the headers of an HTTP request'),
@@ -87,6 +86,11 @@ const connections = {
   writeDeadline: Milliseconds(10_000, 'How long a client with a full queue may read nothing before it is disconnected')
 }
 
+const sessions = {
+  maxSessions: Count(10_000, 'The most HTTP sessions of this node'),
+  maxSessionsPerPrincipal: Count(1_000, 'The most HTTP sessions of one authenticated caller, at all nodes together')
+}
+
 const subscriptions = {
   maxSubscriptions: Count(1_024, 'The most resources that one client may subscribe to'),
   maxSubscriptionText: Count(65_536, 'The most characters in all subscribed URIs of one client together')
@@ -101,8 +105,23 @@ const access = {
 }
 
 const results = {
-  maxResultBytes: Count(32 * 1024 * 1024, 'The most bytes of long results that are kept for one caller'),
+  maxResultBytes: Count(32 * 1024 * 1024, 'The most bytes of long results, and of tasks, that are kept for one caller'),
   maxAllResultBytes: Count(128 * 1024 * 1024, 'The same for all callers together')
+}
+
+const tasks = {
+  maxTasks: Count(10_000, 'The most tasks at all nodes together, those that have ended included, until they expire'),
+  maxTasksPerPrincipal: Count(1_000, 'The most tasks of one caller; those without a name count as one'),
+  taskTtl: Milliseconds(3_600_000, 'For how long a task is kept after its creation, unless its client says'),
+  maxTaskTtl: Milliseconds(86_400_000, 'The longest time that a client may ask for'),
+  taskRetention: Milliseconds(300_000, 'For how long a task is kept after its end, however long it took'),
+  maxTaskResult: Count(4 * 1024 * 1024, 'The longest result of a task, in characters of JSON')
+}
+
+const approvals = {
+  maxApprovals: Count(1_000, 'The most calls that wait for an operator, at all nodes together'),
+  maxApprovalsPerCaller: Count(16, 'The most calls of one caller that wait for an operator'),
+  maxApprovalText: Count(16_384, 'The most characters that a person is shown of a call before it is allowed')
 }
 
 const builtIns = {
@@ -112,113 +131,21 @@ const builtIns = {
   maxFile: Count(2 * 1024 * 1024, 'The largest file that can be read, in bytes')
 }
 
-const upstreams = {
-  maxMcpConfig: Count(
-    16 * 1024 * 1024,
-    'The largest configuration file of a client, and the largest file that one refers to, in bytes'
-  ),
-  upstreamProbeWait: Milliseconds(
-    3_000,
-    'How long a server may take to answer `server/discover` before it gets `initialize`, too, which servers of older revisions need; a program that has written nothing at all yet gets more time. Only servers that leave a method they do not know without an answer make this wait matter, and once: what was found is remembered'
-  ),
-  maxUpstreamConnections: Count(
-    64,
-    'The most processes or connections of one server with `isolate`, besides the shared one'
-  ),
-  upstreamIdle: Milliseconds(
-    300_000,
-    'How long such a process or connection lives without a call, unless `idle` of the server says otherwise'
-  ),
-  maxUpstreamQuestions: Count(64, 'The most questions to clients that one server may have open'),
-  maxUpstreamRounds: Count(10, 'How often a server without a handshake may ask a client with one during one call'),
-  parkedCallLifetime: Milliseconds(
-    300_000,
-    'How long a call to a server waits for answers of a client that has to send its request again with them'
-  ),
-  maxParkedCalls: Count(1_024, 'The most calls to all servers that wait for such answers'),
-  maxParkedCallsPerUpstream: Count(256, 'The most calls to one server that wait for such answers'),
-  maxParkedCallsPerCaller: Count(64, 'The most calls of one caller that wait for such answers'),
-  maxParkedBytes: Count(
-    16 * 1024 * 1024,
-    'The most bytes of questions, progress and results of one server that are kept for such calls'
-  ),
-  maxUpstreamMessage: Count(16 * 1024 * 1024, 'The largest message of an upstream server, in bytes'),
-  maxUpstreamBytes: Count(
-    32 * 1024 * 1024,
-    'The most bytes of replies of upstream servers that are being received for one caller; more are read later'
-  ),
-  maxAllUpstreamBytes: Count(
-    128 * 1024 * 1024,
-    'The same for all callers together, with what waits for clients that do not read'
-  ),
-  maxUpstreamValues: Count(100_000, 'The most values in a message of an upstream server that is no list'),
-  maxUpstreamListValues: Count(1_000_000, 'The most values in one page of a list of an upstream server'),
-  maxUpstreamQueue: Count(4 * 1024 * 1024, 'The most bytes queued for an upstream server that does not read them'),
-  maxUpstreamUnasked: Count(
-    20_000,
-    'The most messages of an upstream server in a second that answer nothing, such as notifications; more are read later. A line that is no message counts as four, and so do 4 KiB; of blank lines and of the lines of an event, 32 count as one'
-  ),
-  maxUpstreamSockets: Count(
-    512,
-    'The most HTTP connections to an upstream server for calls; further calls wait for one'
-  ),
-  maxUpstreamErrorOutput: Count(
-    64 * 1024,
-    'How many bytes are kept of what an upstream server writes to standard error'
-  ),
-  upstreamStopTimeout: Milliseconds(
-    2_000,
-    'How long an upstream server may take to end after its standard input was closed, and again after SIGTERM; then it is killed'
-  ),
-  upstreamQuickStopTimeout: Milliseconds(
-    300,
-    'The same at the end of a gateway with `stdio`: clients kill a program soon after they have closed its standard input'
-  ),
-  upstreamRestartDelay: Milliseconds(
-    500,
-    'The delay before an upstream server that ended is started again. It doubles with each failure'
-  ),
-  upstreamRestartDelayMax: Milliseconds(30_000, 'The longest delay before an upstream server is started again'),
-  maxUpstreamFailures: Count(
-    5,
-    'After how many failures within a minute an upstream server is not started again until a call or a reload asks for it'
-  ),
-  maxUpstreamStarts: Count(
-    4,
-    'The most upstream servers that are started at the same time, unless a call waits for them'
-  ),
-  maxUpstreamPages: Count(1_000, 'The most pages that are read of one list of an upstream'),
-  maxUpstreamEntries: Count(10_000, 'The most tools, prompts or resources of one upstream'),
-  maxUpstreamTemplates: Count(
-    256,
-    'The most resource templates of one upstream: a URI that is read is compared with each of them'
-  ),
-  maxUpstreamEntry: Count(
-    256 * 1024,
-    'The longest definition of one tool, prompt, resource or template of an upstream, in characters of JSON'
-  ),
-  maxUpstreamEntryValues: Count(
-    20_000,
-    'The most values in one such definition: list elements and object members together'
-  ),
-  maxUpstreamList: Count(16 * 1024 * 1024, 'The longest list of an upstream, in characters of JSON'),
-  maxUpstreamInstructions: Count(
-    8_192,
-    'The longest instructions of one upstream, in characters; the rest is cut off'
-  ),
-  maxUpstreamLinks: Count(
-    1_000,
-    'The most links in results of upstreams that are remembered for one caller, and the most callers'
-  ),
-  upstreamListDelay: Milliseconds(
-    200,
-    'How long a list of an upstream that was just read is left alone before it is read again'
-  )
-}
-
 /** Bounds that protect the process, and that few have to change: the members of the option `limits`. */
 export const Limits = Type.Object(
-  { ...messages, ...calls, ...connections, ...subscriptions, ...access, ...results, ...builtIns, ...upstreams },
+  {
+    ...messages,
+    ...calls,
+    ...connections,
+    ...sessions,
+    ...subscriptions,
+    ...access,
+    ...results,
+    ...tasks,
+    ...approvals,
+    ...builtIns,
+    ...upstreamLimits
+  },
   { additionalProperties: false }
 )
 

@@ -60,6 +60,7 @@ const SECRET: ReadonlySet<Name> = new Set<Name>([
   'commands',
   'instructions',
   'oauth',
+  'approvalWebhook',
   'views'
 ])
 
@@ -72,6 +73,7 @@ interface ComparedServer {
   readonly disabled: boolean,
   readonly prefix: string | undefined,
   readonly isolate: string,
+  readonly pins?: string | undefined
   readonly scopes: readonly string[] | undefined
   readonly includeTools: readonly string[],
   readonly excludeTools: readonly string[]
@@ -120,6 +122,7 @@ const partsOf = ({
   disabled,
   prefix,
   isolate,
+  pins,
   scopes,
   includeTools,
   excludeTools,
@@ -129,6 +132,7 @@ const partsOf = ({
   disabled,
   prefix,
   isolate,
+  ...(pins !== undefined && { pins }),
   scopes,
   includeTools,
   excludeTools,

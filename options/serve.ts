@@ -40,6 +40,11 @@ export const serve = {
         'Serve a page for people at `/console`. Without this option it is served where `host` is a loopback address; embedded: only with `true`'
     })
   ),
+  rest: Type.Boolean({
+    default: false,
+    description:
+      'Serve tools and resources as plain HTTP below `/api`, with an OpenAPI document of them: [Tools as plain HTTP](rest.md)'
+  }),
   keepServing: Type.Boolean({
     default: false,
     description:

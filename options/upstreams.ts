@@ -1,8 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { ToolOverrides } from '../protocol/definitions/overrides/override.js'
+import { Patience } from '../protocol/definitions/patience.js'
+import { TaskUse } from '../protocol/definitions/task-use.js'
 import { ResultOptions } from '../protocol/definitions/result-options.js'
 import { versions } from '../protocol/revisions/table.js'
-import { Milliseconds } from './numbers.js'
 
 const Value = Type.Unsafe<string | number | boolean>({
   type: ['string', 'number', 'boolean'],
@@ -32,6 +33,49 @@ const Choice = <const T extends string>(words: readonly T[], description: string
   )
 
 const SCHEMA_FORMS = ['safe', 'as-is'] as const
+const PIN_MODES = ['off', 'report', 'hold'] as const
+
+const HTTP_METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace'] as const
+
+/** The operations of an API that become tools. */
+const Operations = Type.Object(
+  {
+    include: Names('Patterns for operationIds such as `issues/*`, or for a method and a path such as `GET /repos/**`; all without it'),
+    exclude: Names('The same, for operations that do not become tools'),
+    tags: Names('The tags of the document whose operations become tools; all without it'),
+    methods: Type.Optional(
+      Type.Array(Type.Unsafe<(typeof HTTP_METHODS)[number]>({ type: 'string', enum: HTTP_METHODS }), {
+        'x-expected': `must be a list of ${HTTP_METHODS.join(', ')}`,
+        description: 'The HTTP methods whose operations become tools; without it `get` and `head`, which only read'
+      })
+    ),
+    outputSchema: Type.Optional(
+      Type.Boolean({
+        description: 'Lists tools with the schemas that the document has for answers; clients may refuse an answer that does not fit'
+      })
+    )
+  },
+  {
+    additionalProperties: false,
+    'x-expected': 'must be an object with include, exclude, tags, methods or outputSchema',
+    description: 'Which operations of an OpenAPI document become tools'
+  }
+)
+
+/** How the gateway gets tokens for an API by itself. */
+const ApiCredentials = Type.Object(
+  {
+    tokenUrl: Type.String({ minLength: 1, description: 'The URL of the token endpoint' }),
+    clientId: Type.String({ minLength: 1, description: 'The id of the client' }),
+    clientSecret: Type.String({ minLength: 1, description: 'Its secret' }),
+    scopes: Names('The scopes to ask for')
+  },
+  {
+    additionalProperties: false,
+    'x-expected': 'must be an object with tokenUrl, clientId, clientSecret and scopes',
+    description: 'How the gateway gets tokens for an API by itself (OAuth client credentials)'
+  }
+)
 
 /**
  * One server of `mcpServers`, in the form that most clients use. Other spellings of these fields are understood, too.
@@ -58,6 +102,67 @@ export const Server = Type.Object(
     ),
     url: Type.Optional(Type.String({ minLength: 1, description: 'The URL of a server that runs already' })),
     headers: Values('HTTP headers for the server, such as Authorization'),
+    openapi: Type.Optional(
+      Type.String({
+        minLength: 1,
+        'x-expected': 'must be a path or a URL',
+        description: 'The OpenAPI document of an HTTP API, whose operations become tools: a path, or a URL'
+      })
+    ),
+    operations: Type.Optional(Operations),
+    credentials: Type.Optional(ApiCredentials),
+    oauth: Type.Optional(
+      Type.Object(
+        {
+          clientId: Type.Optional(
+            Type.String({
+              minLength: 1,
+              description:
+                'The id of a client that is registered at its authorization server, or the https URL of its metadata document'
+            })
+          ),
+          clientSecret: Type.Optional(Type.String({ minLength: 1, description: 'The secret of that client' })),
+          scopes: Names('The scopes to ask for, in place of those that the server names'),
+          callbackPort: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 65_535,
+              'x-expected': 'must be a port',
+              description: 'The port of 127.0.0.1 that the browser is sent back to; any free one without it'
+            })
+          ),
+          redirectUri: Type.Optional(
+            Type.String({
+              pattern: '^https?://[^?#\\\\\\s]+/sign-in/callback$',
+              'x-expected': 'must be the URL at which browsers reach /sign-in/callback of this gateway',
+              description:
+                'Where browsers of callers on other machines are sent back to: the public URL of `/sign-in/callback` of this gateway'
+            })
+          ),
+          grant: Type.Optional(
+            Type.Union([Type.Literal('authorization_code'), Type.Literal('client_credentials')], {
+              description:
+                'Who is signed in: a person, with `patchbay login`, or with `client_credentials` the client itself'
+            })
+          ),
+          issuer: Type.Optional(
+            Type.String({
+              minLength: 1,
+              description:
+                'The only authorization server that this client is for; required for `client_credentials`'
+            })
+          )
+        },
+        {
+          'x-expected': 'must be an object with clientId, clientSecret, scopes, callbackPort, redirectUri, grant or issuer',
+          description: 'How a person signs in with `patchbay login`, where the server does not say all of it'
+        }
+      )
+    ),
+    auth: Choice(
+      ['shared', 'caller'],
+      'Who is signed in: one person for all callers, or each caller with a sign-in of its own'
+    ),
     disabled: Flag('Do not use this server'),
     timeout: Type.Optional(
       Type.Number({
@@ -86,8 +191,11 @@ export const Server = Type.Object(
       'Which callers share one process or connection: all, those with the same identity, or those of one session'
     ),
     schemas: Choice(SCHEMA_FORMS, 'How its tools, prompts and resources are listed, in place of the option `schemas`'),
+    pins: Choice(PIN_MODES, 'How what it offers is held to what was accepted, in place of the option `pins`'),
     revision: Choice(versions, 'The version of MCP that the server is spoken to in; without it, that is found out'),
     results: Type.Optional(ResultOptions),
+    patience: Type.Optional(Patience),
+    task: Type.Optional(TaskUse),
     scopes: Names('The scopes that a caller needs for everything the server offers'),
     roots: Names('The folders that a server of an older revision gets when it asks for roots'),
     elicitation: Flag('Whether the server may ask callers for input'),
@@ -118,14 +226,18 @@ export const upstreams = {
     description:
       'How what upstream servers offer is listed: `safe` repairs what some clients refuse, `as-is` changes nothing. A server may have its own'
   }),
-  upstreamStartTimeout: Milliseconds(180_000, 'How long an upstream server may take to start'),
+  pins: Type.Unsafe<(typeof PIN_MODES)[number]>({
+    type: 'string',
+    enum: PIN_MODES,
+    default: 'off',
+    'x-expected': `must be one of ${PIN_MODES.join(', ')}`,
+    description:
+      'How upstream servers are held to what was accepted of them: `report` says what changed, `hold` keeps changes from clients; [Pins](pins.md). A server may have its own'
+  }),
   upstreamProxies: Type.Boolean({
     default: false,
     description:
       'Pass HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, which may have passwords, to the upstream servers that are started'
-  }),
-  upstreamListWait: Milliseconds(
-    5_000,
-    'How long `initialize`, `server/discover` and lists wait for an upstream server of which nothing is known yet, from its first start on, and at most half of `callTimeout`. A list without it says `ttlMs: 0`'
-  )
+  })
+
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { clientMetadata, loginOf, type ConsoleOAuth } from './console/client-metadata.js'
 import { listFiles } from './console/files.js'
+import { serveSandbox } from './console/sandbox.js'
 import { securityHeaders } from './console/security-headers.js'
 import { serveFile, serveJson, servePage } from './console/serve.js'
 import { addRoutes, type Route } from './paths.js'
@@ -28,6 +29,7 @@ export interface ConsoleOptions {
 
 const PUBLIC = { always: true, public: true, uncounted: true } as const
 const PAGE = 'index.html'
+const SANDBOX = 'sandbox.html'
 
 /**
  * `/console/`: a page that is an MCP client of this gateway, and the files it loads. Each is a GET of bytes that were
@@ -48,6 +50,7 @@ async function consoleRoutes (
   const headers = securityHeaders(oauth?.issuer)
   for (const file of found) {
     if (file.name === PAGE) add('', servePage(file, headers))
+    else if (file.name === SANDBOX) add(`/${file.name}`, serveSandbox(file, headers))
     else add(`/${file.name}`, serveFile(file, headers))
   }
   const login = oauth && loginOf(oauth, base, hostPrefix)

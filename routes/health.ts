@@ -61,7 +61,13 @@ async function healthRoutes (app: FastifyInstance): Promise<void> {
     return upstreams.map(upstream => {
       const leftOut = warnings.get(upstream.alias) ?? []
       const lastLines = upstream.lastError === undefined ? [] : mcp.upstreams.get(upstream.alias)?.lastLines() ?? []
-      return { ...upstream, ...(leftOut.length > 0 && { leftOut }), ...(lastLines.length > 0 && { lastLines }) }
+      const pins = mcp.upstreams.pins.stateOf(upstream.alias)
+      return {
+        ...upstream,
+        ...pins && { pins },
+        ...(leftOut.length > 0 && { leftOut }),
+        ...(lastLines.length > 0 && { lastLines })
+      }
     })
   }
 }

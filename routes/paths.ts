@@ -14,11 +14,12 @@ export function addRoutes (app: FastifyInstance, path: string, routes: Array<Omi
   const served = routes.flatMap(({ method, exposeHeadRoute }) =>
     exposeHeadRoute === true ? [method, 'HEAD' as const] : [method]
   )
-  for (const route of routes) app.route({ exposeHeadRoute: false, ...route, url: path, schema: hidden() })
+  const own = routes.map(route => ({ ...route, config: { ...route.config, mcp: false as const } }))
+  for (const route of own) app.route({ exposeHeadRoute: false, ...route, url: path, schema: hidden() })
   refuseOtherMethods(app, path, served)
   if (ignoresTrailingSlash(app)) return
   const alias = `${path}/`
-  for (const route of routes) {
+  for (const route of own) {
     if (!isTaken(app, route.method, alias)) {
       app.route({ exposeHeadRoute: false, ...route, url: alias, schema: hidden() })
     }
@@ -40,6 +41,7 @@ function refuseOtherMethods (app: FastifyInstance, url: string, served: HTTPMeth
   app.route({
     method: others,
     url,
+    config: { mcp: false },
     schema: hidden(),
     exposeHeadRoute: false,
     onRequest: async (_request, reply) => {

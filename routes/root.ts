@@ -20,7 +20,7 @@ async function rootRoute (app: FastifyInstance, { consolePath }: { consolePath: 
     url: '/',
     schema: hidden(),
     exposeHeadRoute: true,
-    config: { always: true, public: true, uncounted: true },
+    config: { always: true, public: true, uncounted: true, mcp: false },
     handler: async ({ method, headers: { accept = '' } }, reply) => {
       if (!accept.includes('text/html')) throw httpErrors.notFound(method, '/', consolePath)
       await reply

@@ -6,11 +6,16 @@ import { addRoutes, isTaken, type Route } from './paths.js'
 /**
  * Adds routes of one path, and the same for each view, whose name follows the path. Views may be opened and closed at
  * any time. Fastify prefers routes without a parameter, so what a host application has below the path stays the host's;
- * a parameter of its own does, too.
+ * a parameter of its own does, too. `after` is the part of the path behind the name.
  */
-export function addViewRoutes (app: FastifyInstance, path: string, routes: Array<Omit<Route, 'url'>>): void {
-  addRoutes(app, path, routes)
-  const url = `${path}/:${VIEW_PARAMETER}`
+export function addViewRoutes (
+  app: FastifyInstance,
+  path: string,
+  routes: Array<Omit<Route, 'url'>>,
+  after = ''
+): void {
+  addRoutes(app, path + after, routes)
+  const url = `${path}/:${VIEW_PARAMETER}${after}`
   const free = routes.filter(({ method }) => !isTaken(app, method, url))
   if (free.length > 0) {
     addRoutes(

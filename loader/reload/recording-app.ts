@@ -27,7 +27,7 @@ const PERMANENT: Record<string, string> = {
 }
 
 /** Members of `app.mcp` whose use cannot be undone. */
-const PERMANENT_OF_MCP = ['provide', 'paginate', 'announce', 'dispatcher']
+const PERMANENT_OF_MCP = ['provide', 'paginate', 'announce', 'skills', 'dispatcher']
 
 type Hook = (...args: unknown[]) => unknown
 

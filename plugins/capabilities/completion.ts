@@ -57,20 +57,21 @@ export default fp(
     function find (
       ref: Reference,
       seen: Pick<View, 'prompts' | 'resources'> | undefined,
-      { channel: { narrowing } }: Call
+      call: Call
     ): Target<Completable> | undefined {
       if (ref.type === 'ref/prompt') {
         const prompt = typeof ref.name === 'string' ? seen?.prompts.get(ref.name) : undefined
-        if (prompt === undefined || narrowing?.keeps('prompts', prompt) === false) return undefined
-        return {
-          ...scopes.target('prompts', prompt.name, prompt),
+        const target = prompt && scopes.targetFor('prompts', prompt.name, prompt, call)
+        return prompt && target && {
+          ...target,
           item: { names: prompt.arguments, complete: prompt.complete, relay: prompt.relayCompletion }
         }
       }
       const resource = typeof ref.uri === 'string' ? seen?.resources.get(ref.uri) : undefined
-      if (resource?.template === undefined || narrowing?.keeps('resources', resource) === false) return undefined
-      return {
-        ...scopes.target('resources', resource.uri, resource),
+      if (resource?.template === undefined) return undefined
+      const target = scopes.targetFor('resources', resource.uri, resource, call)
+      return target && {
+        ...target,
         item: { names: resource.template.variables, complete: resource.complete, relay: resource.relayCompletion }
       }
     }

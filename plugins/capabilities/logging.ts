@@ -65,8 +65,13 @@ function lineOf ({ id, method, params, peer, revision }: Call): object {
 
 function inWords ({ outcome, code, message }: CallOutcome): object {
   if (outcome === 'cancelled') return { cancelled: true }
-  return outcome === 'error' ? { err: { code, message } } : { isError: outcome === 'failed' }
+  if (outcome === 'error') return { err: { code, message: message?.replace(/\S+/g, withoutQuery) } }
+  return { isError: outcome === 'failed' }
 }
+
+/** A link that is for its caller alone, such as that of a sign-in, has its secret in the query. */
+const withoutQuery = (word: string): string =>
+  /^https?:\/\//.test(word) ? word.replace(/[?#].*$/, '?…') : word
 
 const [MAX_SENTENCE, MAX_ERROR, MAX_ID] = [600, 400, 64]
 

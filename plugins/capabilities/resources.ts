@@ -5,6 +5,7 @@ import { errors, shorten, type McpError } from '../../protocol/wire/errors.js'
 import { hasAllScopes } from '../../protocol/wire/identity.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { ByView } from '../core/views/by-view.js'
+import type { Resource } from '../../protocol/definitions/resource.js'
 import type { FoundResource } from '../../protocol/definitions/resource-set.js'
 import { convert } from '../../protocol/revisions/convert.js'
 import { relayed } from '../../protocol/revisions/relayed.js'
@@ -17,7 +18,10 @@ import { resourcePart, type ResourcePart, type ResourceRegistry } from './resour
 declare module '../core/mcp.js' {
   interface Mcp {
     /** The resources and resource templates of every transport. Adding or removing one is announced to all clients. */
-    resources: ResourceRegistry & ResourceReader
+    resources: ResourceRegistry & ResourceReader & {
+      /** Sets the function that finds what is read by a URI that is not listed, for the clients of a view. */
+      findPartsWith: (find: FindPart) => void
+    }
   }
 }
 
@@ -43,6 +47,9 @@ export interface ResourceReader {
   unknownFor: (uri: string, call: Call) => McpError
 }
 
+/** Finds what is read by a URI that belongs to something larger, such as a skill. */
+export type FindPart = (view: string | undefined, uri: string) => Resource | undefined
+
 export interface ResourceOptions extends SubscriptionLimits { maxUri: number }
 
 const ByUri = Type.Object({ uri: Type.String() })
@@ -54,19 +61,21 @@ export default fp(
   async (fastify, { maxUri, ...limits }: ResourceOptions) => {
     const { mcp } = fastify
     const { dispatcher, scopes, subscriptions } = mcp
-    const parts = mcp.views.divide('resources', view => resourcePart(mcp, view, maxUri))
+    let findPart: FindPart = () => undefined
+    const parts = mcp.views.divide('resources', view => resourcePart(mcp, view, maxUri, uri => findPart(view, uri)))
 
     mcp.provide('resources', {
       ...parts.whole.registry,
       subscribe: async (uri, peer) => await parts.of(peer.view).registry.subscribe(uri, peer),
       unsubscribe: (uri, peer) => parts.of(peer.view).registry.unsubscribe(uri, peer),
-      ...reader(mcp, parts)
+      ...reader(mcp, parts),
+      findPartsWith: find => { findPart = find }
     })
     mcp.announce(scopes, LIST_CHANGED, () => true)
     subscriptions.watchWith(async (uri, call) => {
       const { resources, watches } = parts.of(call.peer.view)
       const found = resources.find(uri)
-      return found !== undefined && scopes.allows(call, 'resources', found.resource.uri, found.resource)
+      return found !== undefined && scopes.allows(call, 'resources', found.resource.uri, found.resource, uri)
         ? await watches.acquire(uri, call.identity)
         : undefined
     })
@@ -175,8 +184,10 @@ function targetOf (
   call: Call
 ): Target<FoundResource> | undefined {
   const found = typeof uri === 'string' ? parts.of(call.peer.view).find(uri, call) : undefined
-  if (found === undefined || call.channel.narrowing?.keeps('resources', found.resource) === false) return undefined
-  return { ...scopes.target('resources', found.resource.uri, found.resource), item: found }
+  if (found === undefined) return undefined
+  const { resource } = found
+  const target = scopes.targetFor('resources', resource.uri, resource, call, uri as string)
+  return target && { ...target, item: found }
 }
 
 function notFound (uri: string, call: Call): never {

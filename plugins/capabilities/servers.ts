@@ -17,9 +17,9 @@ const Named = Type.Object({ server: Type.String({ maxLength: 256 }) })
 type Upstream = NonNullable<ReturnType<Mcp['upstreams']['get']>>
 
 /**
- * Lets operators use a configured upstream server: `patchbay/servers/start` starts one that does not run, and
- * `patchbay/servers/log` reads what it wrote last to standard error. Neither changes the configuration, ends a server
- * or names a program.
+ * Lets operators use a configured upstream server: `patchbay/servers/start` starts one that does not run,
+ * `patchbay/servers/log` reads what it wrote last to standard error, and `patchbay/servers/sign-in` asks the operator
+ * to sign in to it. None changes the configuration, ends a server or names a program.
  */
 export default fp(async ({ mcp }) => {
   const { upstreams } = mcp
@@ -43,6 +43,13 @@ export default fp(async ({ mcp }) => {
     'patchbay/servers/log',
     Named,
     async ({ server }) => ({ lines: [...find(upstreams, server).recentLines()] }),
+    FOR_OPERATORS
+  )
+
+  mcp.method(
+    'patchbay/servers/sign-in',
+    Named,
+    async ({ server }, call) => await upstreams.signIn(call, find(upstreams, server)),
     FOR_OPERATORS
   )
 }, { name: 'patchbay-servers', dependencies: ['patchbay-mcp', 'patchbay-upstreams'] })

@@ -31,6 +31,8 @@ declare module '../core/mcp.js' {
        * cannot be watched.
        */
       watchWith: (start: StartWatch) => void
+      /** Sets the function that watches the tasks of a caller; without it no tasks are acknowledged. */
+      watchTasksWith: (start: WatchTasks) => void
     }
   }
 }
@@ -40,12 +42,23 @@ export type ConcernsView = (view: string | undefined) => boolean
 
 type StartWatch = (uri: string, call: Call) => Promise<(() => void) | undefined>
 
+/** Finds those of the tasks that the caller may know; throws for a client that cannot use them. */
+export type WatchTasks = (ids: readonly string[], call: Call) => Promise<WatchedTasks>
+
+/** Some tasks, whose states `begin` sends: those of now, then each change. */
+export interface WatchedTasks {
+  readonly ids: readonly string[]
+  begin: (send: (task: object) => void) => void
+  stop: () => void
+}
+
 const Listen = Type.Object({
   notifications: Type.Object({
     toolsListChanged: Type.Optional(Type.Boolean()),
     promptsListChanged: Type.Optional(Type.Boolean()),
     resourcesListChanged: Type.Optional(Type.Boolean()),
-    resourceSubscriptions: Type.Optional(Type.Array(Type.String()))
+    resourceSubscriptions: Type.Optional(Type.Array(Type.String())),
+    taskIds: Type.Optional(Type.Array(Type.String()))
   })
 })
 
@@ -67,38 +80,48 @@ export default fp(async (fastify, limits: SubscriptionLimits) => {
   const listening = new ListeningCalls()
   const changes = new ListChanges(dispatcher.lifecycle, listening)
   let startWatch: StartWatch = async () => () => {}
+  let watchTasks: WatchTasks = async () => ({ ids: [], begin: () => {}, stop: () => {} })
   let ready = false
   fastify.addHook('onReady', async () => { ready = true })
 
   mcp.provide('announce', (source, method, concerns = isWhole) => {
-    const all: Audience = (_principal, view) => concerns(view)
+    const all: Audience = (_identity, view) => concerns(view)
     // Definitions that are added during the start are not announced.
     source.onChange(mayKnow => {
       if (!ready) return
-      changes.add(method, mayKnow === undefined ? all : (principal, view) => concerns(view) && mayKnow(principal))
+      changes.add(method, mayKnow === undefined
+        ? all
+        : (identity, view) => concerns(view) && mayKnow(identity.principal, identity, view))
     })
   })
   mcp.provide('subscriptions', {
-    updated: (uri, mayKnow, view) => listening.notifyUpdate(uri, (principal, of) => of === view && mayKnow(principal)),
-    watchWith: start => { startWatch = start }
+    updated: (uri, mayKnow, view) => listening.notifyUpdate(uri, (identity, of) =>
+      of === view && mayKnow(identity.principal, identity, of)),
+    watchWith: start => { startWatch = start },
+    watchTasksWith: start => { watchTasks = start }
   })
 
   mcp.method('subscriptions/listen', Listen, async ({ notifications }, call) => {
     checkStream(call)
-    const { resourceSubscriptions: uris = [] } = notifications
-    const release = budget.take(call.peer, uris)
-    const watched = await watchAll(uris, call, startWatch)
-    const methods = methodsOf(notifications)
+    const { resourceSubscriptions: uris = [], taskIds } = notifications
+    const release = budget.take(call.peer, taskIds === undefined ? uris : [...uris, ...taskIds])
+    const watched = new Map<string, () => void>()
+    let tasks: WatchedTasks | undefined
     try {
+      tasks = taskIds === undefined ? undefined : await watchTasks(taskIds, call)
+      for (const [uri, stop] of await watchAll(uris, call, startWatch)) watched.set(uri, stop)
+      const methods = methodsOf(notifications)
       // Other calls may have taken the last stream meanwhile.
       checkStream(call)
-      const acknowledged = acknowledge(methods, [...watched.keys()])
+      const acknowledged = { ...acknowledge(methods, [...watched.keys()]), ...(tasks && { taskIds: tasks.ids }) }
       notify(call, 'notifications/subscriptions/acknowledged', { notifications: acknowledged })
       listening.add(call, methods, watched.keys())
+      tasks?.begin(task => notify(call, 'notifications/tasks', task))
       await endOf(call)
     } finally {
       listening.delete(call)
       release()
+      tasks?.stop()
       for (const stop of watched.values()) stop()
     }
     return { _meta: { [META.subscription]: call.id } }

@@ -13,11 +13,9 @@ import {
   type McpError
 } from '../../protocol/wire/errors.js'
 import { explosivePatterns } from '../../lib/patterns/explosive-pattern.js'
-import { grants } from '../../protocol/wire/identity.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import { checkHeaders } from '../../protocol/http/mirrored-headers.js'
-import type { Target } from '../../protocol/dispatch/target.js'
 import type { Relay } from '../../protocol/definitions/common-members.js'
 import { isThenable } from '../../protocol/wire/result.js'
 import { convert } from '../../protocol/revisions/convert.js'
@@ -52,10 +50,13 @@ export interface ToolRegistry extends Registry<Tool> {
   explainMissingWith: (explain: ExplainMissing) => void
   /** Sets the function that finishes the results of tools that have options for them. */
   finishResultsWith: (finish: FinishResult) => void
+  /** Sets the function that is told of each call of a tool with patience, before it runs. */
+  watchWith: (watch: WatchCall) => void
 }
 
 /** Makes what a client gets of the result of a tool, in the newest vocabulary. */
 export type FinishResult = (result: Result, tool: Tool, call: Call) => Promise<Result>
+type WatchCall = (tool: Tool, call: Call) => void
 type Result = Record<string, unknown>
 
 const CallParams = Type.Object({
@@ -80,11 +81,13 @@ export default fp(async ({ mcp, log }) => {
   const missing = new MissingTools(mcp)
   const indirect = new IndirectCalls(scopes)
   let finishResult: FinishResult = async result => result
+  let watchCall: WatchCall = () => {}
 
   mcp.provide('tools', {
     ...registry,
     explainMissingWith: explain => { missing.explain = explain },
     finishResultsWith: finish => { finishResult = finish },
+    watchWith: watch => { watchCall = watch },
     add: tool => {
       registry.add(tool)
       warnOfPatterns(tool, log)
@@ -104,13 +107,13 @@ export default fp(async ({ mcp, log }) => {
     if (call.revision.stateless && call.peer.headers !== undefined) {
       checkHeaders.params(call.peer.headers, indirect.mirrorsOf(tool, call), args)
     }
+    if (tool.patience !== undefined) watchCall(tool, call)
     if (tool.results !== undefined) return runAndFinish(tool, args, call, warn, finishResult)
     return tool.relay === undefined ? run(tool, args, call, warn) : relay(tool.relay, call)
   }, {
-    target: ({ name, arguments: args }, call) => {
-      const target = scopes.targetIn('tools', parts.of(call.peer.view).tools, name, call)
-      return target?.item?.targetOf === undefined ? target : inPlaceOf(target, args, call)
-    },
+    target: ({ name }, call) =>
+      indirect.targetOf(scopes.targetIn('tools', parts.of(call.peer.view).tools, name, call), call) ??
+      missing.targetOf(name, call),
     meant: (params, caller) => indirect.meantBy(params, parts.of(caller.peer.view).tools, caller),
     unknown: ({ name }, call) => missing.errorOf(String(name), call, parts.of(call.peer.view).tools)
   })
@@ -119,12 +122,6 @@ export default fp(async ({ mcp, log }) => {
     return mcp.views.get(view)?.selection?.asCalled?.(tool) ?? tool
   }
 }, { name: 'patchbay-tools', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions', 'patchbay-views'] })
-
-/** The thing that a call is about, where the tool stands for others and the caller may use it. */
-function inPlaceOf (target: Target<Tool>, args: unknown, call: Call): Target<Tool> {
-  const mayUse = isObject(args) && grants(call.identity, target.scopes)
-  return (mayUse ? target.item?.targetOf?.(args, call) : undefined) ?? target
-}
 
 function warnOfPatterns ({ name, listed }: Tool, log: { warn (data: object, text: string): void }): void {
   for (const pattern of explosivePatterns(listed.inputSchema)) log.warn({ tool: name, pattern }, EXPLOSIVE)

@@ -78,7 +78,7 @@ export default fp(async (fastify, { store, standalone, secret, limits, ...option
     'preClose',
     async () => await dispatcher.lifecycle.drain(closeHookBudget(fastify.initialConfig.pluginTimeout))
   )
-}, { name: 'patchbay-mcp', fastify: '5.x' })
+}, { name: 'patchbay-mcp' })
 
 function gateway (dispatcher: Dispatcher, store: Store, standalone: boolean): Mcp {
   const base: Pick<

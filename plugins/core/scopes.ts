@@ -25,12 +25,23 @@ declare module './mcp.js' {
         key: unknown,
         call: Call
       ) => Target<T> | undefined
-      /** False for an item that a caller may not use, or that its request is narrowed not to see. */
-      allows: (caller: Pick<Call, 'identity' | 'channel'>, kind: Kind, key: string, item: Scoped) => boolean
+      /** False for an item that a caller may not use, that a rule hides, or that its request is narrowed not to see. */
+      allows: (caller: Allowed, kind: Kind, key: string, item: Scoped, uri?: string) => boolean
+      /** True where rules may hide something. */
+      readonly hasRules: boolean
+      /** True for an item that a rule hides from the callers of a view. */
+      hides: (...seen: Parameters<FindHiding>) => boolean
+      /**
+       * The target of a call, with the scopes that it requires; undefined where a rule hides it, which the call
+       * remembers, or where the call is narrowed not to see it. `uri` is that of a request which a template opens.
+       */
+      targetFor: <T extends Scoped>(kind: Kind, key: string, item: T, call: Call, uri?: string) => Target<T> | undefined
       /** "; did you mean ...?" with an item of the collection that the caller may see, or nothing. */
       suggest: <T extends Scoped>(name: string, kind: Kind, collection: Collection<T>, call: Call) => string
       /** A collection as the caller may see it. */
       listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => Listing<T>
+      /** Sets the function that finds the rule which hides something from a caller, if there are rules. */
+      hideWith: (findHiding: FindHiding | undefined) => void
       /** The targets of the operator's scopes, such as `tools/calculate`. */
       names: () => string[]
       /** Replaces the operator's scopes. */
@@ -39,6 +50,13 @@ declare module './mcp.js' {
       onChange: (listener: () => void) => () => void
     }
   }
+}
+
+/** The caller of a request, the view that its client sees, and what the request is narrowed to. */
+export interface Allowed {
+  readonly identity: Identity
+  readonly peer: { readonly view?: string | undefined }
+  readonly channel: Pick<Call['channel'], 'narrowing'>
 }
 
 export type Kind = 'tools' | 'resources' | 'prompts'
@@ -50,8 +68,21 @@ export interface Scoped extends Pick<Relayed, 'upstream' | 'accessName' | 'scope
   readonly listedFor?: (identity: Identity) => Record<string, unknown>
 }
 
+/**
+ * Finds the name of the rule that hides an item from the callers of a view; undefined where it exists for them. `uri`
+ * is that of a request which a template opens.
+ */
+export type FindHiding = (
+  identity: Identity,
+  view: string | undefined,
+  kind: Kind,
+  key: string,
+  item: Scoped,
+  uri?: string
+) => string | undefined
+
 interface Listing<T> {
-  derived: Map<string, PreparedResult>
+  readonly derived: Map<string, PreparedResult>
   mostHints: () => CacheHints | undefined
   page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined }
 }
@@ -82,6 +113,18 @@ function withPrefix (name: string, keys: string[], isVisible: (key: string) => b
   return known.length === 0 ? undefined : `; did you mean ${known.join(' or ')}?`
 }
 
+function suggestionFor<T> (
+  name: string,
+  collection: Collection<T>,
+  isAllowed: (key: string, item: T) => boolean
+): string {
+  const isVisible = (key: string): boolean => {
+    const item = collection.get(key)
+    return item !== undefined && isAllowed(key, item)
+  }
+  return withPrefix(name, collection.keys(), isVisible) ?? didYouMean(name, collection.keys(), isVisible)
+}
+
 function targetOf<T extends Scoped> (
   kind: Kind,
   key: string,
@@ -95,20 +138,30 @@ function targetOf<T extends Scoped> (
   return {
     auditSubject: upstream === undefined ? subject : { ...subject, upstream },
     accessName,
+    ruled: { kind, key, item },
     scopes: viewScopes.length === 0 ? own : [...new Set([...own, ...viewScopes])],
     item
   }
 }
 
+/** Pages of a collection. Those that anonymous callers share are prepared again after a change of `edition`. */
 function listingOf<T extends Scoped> (
   collection: Collection<T>,
-  allows: (call: Call, key: string, item: T) => boolean
+  allows: (call: Call, key: string, item: T) => boolean,
+  present: { readonly edition: number, readonly findHiding: FindHiding | undefined }
 ): Listing<T> {
+  let edition = present.edition
   return {
-    derived: collection.derived,
+    get derived () {
+      if (edition !== present.edition) collection.derived.clear()
+      edition = present.edition
+      return collection.derived
+    },
     mostHints: () => collection.mostHints,
     page: (after, size, call) => {
-      if (hasAllScopes(call.identity) && call.channel.narrowing === undefined) return collection.page(after, size)
+      if (hasAllScopes(call.identity) && call.channel.narrowing === undefined && present.findHiding === undefined) {
+        return collection.page(after, size)
+      }
       const filter: Filter<T> = (key, item) => allows(call, key, item)
       const { items, last } = collection.page(after, size, filter)
       return { items: items.map(item => asSeenBy(item, call.identity)), last }
@@ -122,25 +175,24 @@ const asSeenBy = <T extends Scoped>(item: T, identity: Identity): T =>
 export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
   let operatorScopes = new Map(Object.entries(scopes))
   let targets = new WeakMap<Scoped, Target>()
+  const hiding: { edition: number, findHiding: FindHiding | undefined } = { edition: 0, findHiding: undefined }
   const listeners = new Listeners<[]>(mcp.dispatcher.observers.reporter('scopes.onChange'))
 
   mcp.provide('scopes', {
     target,
-    targetIn: (kind, collection, key, { channel: { narrowing } }) => {
+    targetIn: (kind, collection, key, call) => {
       const item = typeof key === 'string' ? collection.get(key) : undefined
       // A relayed item may be found by another name; what it requires goes by the one it is listed with.
-      if (item === undefined || narrowing?.keeps(kind, item) === false) return undefined
-      return target(kind, item.name, item)
+      return item === undefined ? undefined : targetFor(kind, item.name, item, call)
     },
+    targetFor,
     allows,
-    suggest: (name, kind, collection, call) => {
-      const isVisible = (key: string): boolean => {
-        const item = collection.get(key)
-        return item !== undefined && allows(call, kind, key, item)
-      }
-      return withPrefix(name, collection.keys(), isVisible) ?? didYouMean(name, collection.keys(), isVisible)
-    },
-    listing: (kind, collection) => listingOf(collection, (call, key, item) => allows(call, kind, key, item)),
+    get hasRules () { return hiding.findHiding !== undefined },
+    hides: (...seen) => hiding.findHiding?.(...seen) !== undefined,
+    suggest: (name, kind, collection, call) =>
+      suggestionFor(name, collection, (key, item) => allows(call, kind, key, item)),
+    listing: (kind, collection) => listingOf(collection, (call, key, item) => allows(call, kind, key, item), hiding),
+    hideWith: findHiding => { Object.assign(hiding, { findHiding, edition: hiding.edition + 1 }) },
     names: () => [...operatorScopes.keys()],
     replaceScopes: scopes => {
       operatorScopes = new Map(Object.entries(scopes))
@@ -158,12 +210,23 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
     return target
   }
 
-  function allows (
-    { identity, channel }: Pick<Call, 'identity' | 'channel'>,
+  function targetFor<T extends Scoped> (
     kind: Kind,
     key: string,
-    item: Scoped
-  ): boolean {
-    return grants(identity, target(kind, key, item).scopes) && channel.narrowing?.keeps(kind, item) !== false
+    item: T,
+    call: Call,
+    uri?: string
+  ): Target<T> | undefined {
+    if (call.channel.narrowing?.keeps(kind, item) === false) return undefined
+    const found = target(kind, key, item)
+    const rule = hiding.findHiding?.(call.identity, call.peer.view, kind, key, item, uri)
+    if (rule === undefined) return found
+    call.ruled = { rule, hidden: found }
+    return undefined
+  }
+
+  function allows ({ identity, channel, peer }: Allowed, kind: Kind, key: string, item: Scoped, uri?: string): boolean {
+    return grants(identity, target(kind, key, item).scopes) && channel.narrowing?.keeps(kind, item) !== false &&
+      hiding.findHiding?.(identity, peer.view, kind, key, item, uri) === undefined
   }
 }, { name: 'patchbay-scopes', dependencies: ['patchbay-mcp'] })

@@ -26,6 +26,10 @@ declare module './mcp.js' {
       noteListsRead: () => void
       /** Runs when the lists of an upstream were read, also where they did not change. Returns how to remove it. */
       onListsRead: (listener: () => void) => () => void
+      /** Texts in values that views fix for tools, or did before: they are hidden where servers repeat them. */
+      fixedTexts: () => readonly string[]
+      /** Adds such texts, before a server gets them. */
+      addFixedTexts: (texts: readonly string[]) => void
       /**
        * Makes one part of the gateway: for the whole and, whenever a view is opened, for the view, where `registry`
        * becomes the member of that name.
@@ -62,6 +66,8 @@ export interface Selection {
   includes: (kind: Kind, item: Selected) => boolean
   /** True for an item that the operator took away, whatever adds it. */
   excludes: (kind: Kind, item: Selected) => boolean
+  /** True for a URI, however it is spelled, that the operator took away; undefined where nothing is taken away. */
+  readonly excludesUri?: ((upstream: string | undefined, uri: string) => boolean) | undefined
   /** False when nothing of an upstream can be in the view. */
   mayShow: (upstream: UpstreamNames) => boolean
   /** True when something of the upstream of that alias is in the view now. */
@@ -88,10 +94,14 @@ interface Part<Registry> {
   clear: () => void
 }
 
+/** How many texts that views fixed are remembered at least: those of removed views are in lines of before. */
+const MAX_FIXED = 1_000
+
 /** Keeps the views, which the capabilities divide their collections by. */
 export default fp(async ({ mcp }) => {
   const parts = new Map<PartName, ByView<Part<unknown>>>()
   const views = new Map<string, View>()
+  let fixed: readonly string[] = []
   const openListeners = new Listeners<[view: View]>(mcp.dispatcher.observers.reporter('views.onOpen'))
   const readListeners = new Listeners<[]>(mcp.dispatcher.observers.reporter('views.onListsRead'))
 
@@ -111,6 +121,13 @@ export default fp(async ({ mcp }) => {
     },
     noteListsRead: () => readListeners.notify(),
     onListsRead: listener => readListeners.add(listener),
+    fixedTexts: () => fixed,
+    addFixedTexts: texts => {
+      // The new ones last, because the first ones are forgotten.
+      const added = new Set(texts)
+      if (texts.every(text => fixed.includes(text))) return
+      fixed = [...fixed.filter(text => !added.has(text)), ...added].slice(-Math.max(added.size, MAX_FIXED))
+    },
     divide: (name, make) => {
       const part = new ByView(make)
       parts.set(name, part)

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
+import { canonicalName } from '../../protocol/definitions/common-members.js'
 import { clientRemarks } from '../../protocol/known-clients.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
 import type { Call } from '../../protocol/dispatch/call.js'
@@ -7,7 +8,7 @@ import { errors } from '../../protocol/wire/errors.js'
 import { ADMIN_SCOPE } from '../../protocol/wire/identity.js'
 import type { Mcp } from '../core/mcp.js'
 import type { View } from '../core/views.js'
-import { costOf, costsOf, originalOf, sumOfTokens, type Shown, type ToolCost } from './costs/definition-costs.js'
+import { costOf, costsOf, originalOf, sumOfTokens, type ListedTool, type ToolCost } from './costs/definition-costs.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
@@ -60,7 +61,7 @@ export default fp(async ({ mcp }) => {
     ofViews: async () => await costsOfViews(mcp),
     ofTools: async view => {
       const part = partOf(mcp, view)
-      return part && await costsOf(toolsIn(mcp, part))
+      return part && await costsOf(listWithWholes(mcp, part))
     }
   })
 
@@ -76,10 +77,10 @@ export default fp(async ({ mcp }) => {
   }, FOR_OPERATORS)
 
   /** The tool of that name, if the caller sees it. */
-  function find (name: string, call: Call): Shown | undefined {
+  function find (name: string, call: Call): ListedTool | undefined {
     const { view } = call.peer
     const tool = (view === undefined ? mcp : views.get(view))?.tools.get(name)
-    return tool === undefined || !scopes.allows(call, 'tools', tool.name, tool) ? undefined : shownAs(mcp, tool)
+    return tool === undefined || !scopes.allows(call, 'tools', tool.name, tool) ? undefined : pairWithWhole(mcp, tool)
   }
 }, {
   name: 'patchbay-costs',
@@ -112,7 +113,7 @@ async function costsOfViews (mcp: Mcp): Promise<ViewCost[]> {
 }
 
 async function costOfPart (part: Part): Promise<Omit<ViewCost, 'kind' | 'path'>> {
-  const tools = listedIn(part)
+  const tools = listTools(part)
   const found = [...part.tools.source.values()].length - tools.length
   const { fixed, templates } = part.resources.sources
   return {
@@ -129,9 +130,9 @@ const partOf = (mcp: Mcp, view: string | undefined): Part | undefined =>
   view === undefined ? mcp : mcp.views.get(view)
 
 /** The tools that clients are given, in the order in which they are. */
-const toolsIn = (mcp: Mcp, part: Part): Shown[] =>
-  listedIn(part).map(tool => shownAs(mcp, tool))
+const listWithWholes = (mcp: Mcp, part: Part): ListedTool[] =>
+  listTools(part).map(tool => pairWithWhole(mcp, tool))
 
-const listedIn = ({ tools }: Part): Tool[] => tools.source.page(undefined, Infinity).items
+const listTools = ({ tools }: Part): Tool[] => tools.source.page(undefined, Infinity).items
 
-const shownAs = (mcp: Mcp, tool: Tool): Shown => ({ tool, whole: mcp.tools.get(tool.accessName ?? tool.name) })
+const pairWithWhole = (mcp: Mcp, tool: Tool): ListedTool => ({ tool, whole: mcp.tools.get(canonicalName(tool)) })

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { CuratedViews } from './views/curated-views.js'
-import type { Clash } from './views/projected.js'
+import type { Clash } from './views/projection.js'
 import type { ViewDefinition, ViewDefinitions } from './views/selection.js'
 import type { MissingVariable } from './views/variables.js'
 

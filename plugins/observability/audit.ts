@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
-import { clientOf, methodOf, outcomeOf, subjectOf, unknownOf } from '../../protocol/dispatch/call-facts.js'
+import { clientOf, methodOf, outcomeOf, ruleOf, subjectOf, unknownOf } from '../../protocol/dispatch/call-facts.js'
 import type { CallTrace } from '../../protocol/wire/trace.js'
 import { callSentence, type AuditLine } from './audit/audit-line.js'
 
@@ -57,9 +57,14 @@ function lineOf (call: Call, ended: CallOutcome): AuditLine {
     unknown: unknownOf(call, ended, subject),
     upstream,
     outcome: outcomeOf(call, ended),
+    rule: ruleOf(call),
+    approval: call.ruled?.approval,
+    answers: call.ruled?.answers,
     code: ended.code,
     ms: Math.round(call.response.ms * 1000) / 1000,
-    correlation: call.correlation
+    correlation: call.correlation,
+    task: call.task?.id,
+    isTaskRun: call.task?.runs === true ? true : undefined
   }
 }
 

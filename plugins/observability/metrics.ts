@@ -45,7 +45,10 @@ export default fp(async (fastify, { store, version }: { store: StoreMetrics, ver
     }
   })
 
-  const offEnd = mcp.onEnd((call, ended) => calls.record(call, ended))
+  const offEnd = mcp.onEnd((call, ended) => {
+    // The call that created a task counts, its work does not.
+    if (call.task?.runs !== true) calls.record(call, ended)
+  })
   fastify.addHook('onClose', async () => {
     offEnd()
     events.stop()

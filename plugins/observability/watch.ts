@@ -54,7 +54,7 @@ export default fp(async ({ mcp }, { maxQueue }: { maxQueue: number }) => {
       maxQueue
     )
   }
-}, { name: 'patchbay-watch', dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-upstreams'] })
+}, { name: 'patchbay-watch', dependencies: ['patchbay-mcp', 'patchbay-approvals', 'patchbay-health', 'patchbay-upstreams'] })
 
 /**
  * Settles when the client has cancelled or left, when it may not watch any more, or when the server begins to drain.
@@ -73,11 +73,19 @@ async function watch (feed: Feed, call: Call, only: readonly string[] | undefine
 
 function sourcesOf (mcp: Mcp): Sources {
   const { health, store: { nodes: { self } } } = mcp
+  let approvals = 0
   return {
-    onChange: listener => health.onChange(listener),
+    onChange: listener => {
+      const offs = [health.onChange(listener), mcp.approvals.onChange(() => {
+        approvals++
+        listener()
+      })]
+      return () => { for (const off of offs) off() }
+    },
     others: () => {
       const { status, ready, reason, parts } = health.now()
       return {
+        approvals,
         upstreams: upstreamsOf(mcp.upstreams),
         nodes: self === undefined ? [] : [{ id: self, self: true }],
         health: { status, ready, reason, parts }
@@ -90,6 +98,7 @@ function upstreamsOf (upstreams: Mcp['upstreams']): Array<Unwritten<UpstreamRow>
   const configured = upstreams.status().map(({ alias, state, lastError, tools, repaired, warnings }) => {
     const upstream = upstreams.get(alias)
     const lastLines = upstream?.lastLines() ?? []
+    const pins = upstreams.pins.stateOf(alias)
     return {
       alias,
       state,
@@ -99,7 +108,8 @@ function upstreamsOf (upstreams: Mcp['upstreams']): Array<Unwritten<UpstreamRow>
       ...(lastLines.length > 0 && { lastLines }),
       tools,
       ...(repaired > 0 && { repaired }),
-      ...(warnings.length > 0 && { warnings })
+      ...(warnings.length > 0 && { warnings }),
+      ...(pins !== undefined && { pins })
     }
   })
   return [...configured, ...describeMisconfigured(upstreams.leftOut())]

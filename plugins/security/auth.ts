@@ -30,6 +30,8 @@ declare module '../core/mcp.js' {
        * nothing, when an entry is not valid.
        */
       replaceKeys: (apiKeys: ListedKey[]) => KeyChanges
+      /** The identities of the API keys, also of those that have expired. */
+      ofKeys: () => readonly Identity[]
       /** A ticket for one request that cannot carry a header; undefined when the caller has too many. */
       issueTicket: TicketBook['issue']
     }
@@ -97,6 +99,7 @@ export default fp(async (fastify, options: AuthOptions) => {
       if (!authority.exists) throw new Error('no credential can be checked here: neither apiKeys nor oauth is set')
       return await authority.recognise(credential)
     },
+    ofKeys: () => authority.holders(),
     replaceKeys: listed => replaceKeys(authority, listed),
     issueTicket: identity => tickets.issue(identity)
   })
@@ -114,7 +117,6 @@ export default fp(async (fastify, options: AuthOptions) => {
     if (identity instanceof Promise) identity.then(accept, refuse)
     else accept(identity)
   })
-
   fastify.addHook('onReady', async () => {
     authority.warm()
     if (!mcp.standalone && isOpen() && !allowAnonymous) log.warn(OPEN)
@@ -136,7 +138,7 @@ export default fp(async (fastify, options: AuthOptions) => {
     }
     return host.check(identity)
   }
-}, { name: 'patchbay-auth', dependencies: ['patchbay-mcp', 'patchbay-health'] })
+}, { name: 'patchbay-auth', dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-rules'] })
 
 function replaceKeys (authority: Authority, listed: ListedKey[]): KeyChanges {
   const changes = authority.replaceKeys(listed)
@@ -146,10 +148,10 @@ function replaceKeys (authority: Authority, listed: ListedKey[]): KeyChanges {
 
 /** Logs, and reports to `/health`, that the keys of the issuer cannot be fetched. */
 async function openReportedAuthority (
-  { log, mcp: { health } }: FastifyInstance,
+  { log, mcp: { health, rules } }: FastifyInstance,
   { apiKeys, oauth }: AuthOptions
 ): Promise<Authority> {
-  return await openAuthority({
+  const authority = await openAuthority({
     apiKeys,
     oauth: oauth && { ...oauth, audience: audienceOf(oauth.resource) },
     onTrouble: error => {
@@ -157,6 +159,8 @@ async function openReportedAuthority (
       health.report('oauth', error === undefined ? undefined : UNREACHABLE)
     }
   })
+  rules.onClaims(names => authority.readClaims(names))
+  return authority
 }
 
 function toRefusal (request: FastifyRequest, reply: FastifyReply, error: unknown, authenticator: Authenticator): Error {

@@ -54,12 +54,12 @@ export default fp(async (
 
   function reportRefusal (): void {
     if (all >= maxConnections) {
-      fastify.mcp.health.report('connections', 'there are as many as option maxConnections allows')
+      fastify.mcp.health.report('connections', 'there are as many as limit maxConnections allows')
     }
     if (!mayLog()) return
     fastify.log.warn(
       { connections: all, addresses: countByAddress.size },
-      'connections are refused (options maxConnections and maxConnectionsPerAddress)'
+      'connections are refused (limits maxConnections and maxConnectionsPerAddress)'
     )
   }
 
@@ -77,7 +77,7 @@ function lowerToOpenFiles (maxConnections: number, openFiles: number | undefined
   if (maxConnections <= most) return maxConnections
   log.warn(
     { maxConnections, openFiles },
-    `option maxConnections is lowered to ${most}, because this process may open ${openFiles} files; raise that limit (ulimit -n, LimitNOFILE) or lower the option`
+    `limit maxConnections is lowered to ${most}, because this process may open ${openFiles} files; raise that limit (ulimit -n, LimitNOFILE) or lower the limit`
   )
   return most
 }

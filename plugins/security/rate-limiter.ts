@@ -98,8 +98,8 @@ function callerOf (identity: Identity): string {
   return `principal ${identity.principal}`
 }
 
-/** The called tool's name in option `toolRates`, whatever spelling or view the client used. */
-const nameOf = ({ target, params }: Call): unknown => target?.accessName ?? params.name
+/** The called tool's name in option `toolRates`, whatever spelling or view was used; what does not exist has none. */
+const nameOf = ({ target }: Call): unknown => target?.accessName
 
 type RateReason = Parameters<typeof errors.tooFast>[2]
 

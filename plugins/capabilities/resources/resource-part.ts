@@ -30,6 +30,8 @@ export interface ResourceRegistry {
   /** By the URI or template it was added with. */
   remove: (uri: string) => boolean
   get: (uri: string) => Resource | undefined
+  /** Finds what is listed under a URI, or the template that it fits. */
+  find: (uri: string) => Resource | undefined
   /**
    * Removes and puts many resources of an upstream; clients hear of it once. Local ones of the same URI win, and their
    * URIs are returned.
@@ -74,12 +76,17 @@ export interface ResourcePart {
   clear: () => void
 }
 
+type FindPart = (uri: string) => Resource | undefined
+
 const LIST_CHANGED = 'notifications/resources/list_changed'
 
-/** Makes the part of one view, or of the whole gateway where `view` is undefined. */
-export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number): ResourcePart {
+/**
+ * Makes the part of one view, or of the whole gateway where `view` is undefined. `findPart` finds what is read by a URI
+ * that is not listed.
+ */
+export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number, findPart: FindPart): ResourcePart {
   const { dispatcher: { observers }, scopes } = mcp
-  const resources = new ResourceSet(maxUri, observers.reporter('resources'))
+  const resources = new ResourceSet(maxUri, observers.reporter('resources'), findPart)
   const { fixed, templates } = resources
   const listeners = new Listeners<[mayKnow?: MayKnow]>(observers.reporter('resources.listChanged'))
   const updates = new Listeners<[uri: string, mayKnow?: MayKnow]>(observers.reporter('resources.updated'))
@@ -92,9 +99,8 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
   let findUnlisted: FindUnlisted = () => undefined
   for (const source of [fixed, templates]) mcp.announce(source, LIST_CHANGED, of => of === view)
   mcp.announce({ onChange: listener => listeners.add(listener) }, LIST_CHANGED, of => of === view)
-  const isAllowed = (call: Call, resource: Resource): boolean =>
-    scopes.allows(call, 'resources', resource.uri, resource)
-
+  const isAllowed = (call: Call, resource: Resource, uri?: string): boolean =>
+    scopes.allows(call, 'resources', resource.uri, resource, uri)
   return {
     resources,
     watches,
@@ -107,6 +113,7 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
       },
       remove: uri => resources.remove(uri),
       get: uri => resources.get(uri),
+      find: uri => resources.find(uri)?.resource,
       relay: (removed, items) => resources.relay(removed, items),
       limitCaching: hints => { templates.mostHints = hints },
       findUnlistedWith: find => { findUnlisted = find },
@@ -134,23 +141,26 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
     if ((listed !== undefined && !isByTemplateOfUpstream(listed)) || uri.length > maxUri) return listed
     const resource = findUnlisted(uri, call, listed?.resource)
     if (resource?.guessed !== true) return resource === undefined ? listed : { resource, variables: {} }
-    return { resource: withScopes(resource, resources, call, scopes), variables: {} }
+    return guessedFor(resource, resources, call, scopes)
   }
 }
 
-/** Notifies those who are subscribed to a resource, unless the view has lost it since. */
+/** Notifies those who are subscribed to a resource, unless the view has lost it since, or a rule hides it by now. */
 function notifySubscribers (
-  { subscriptions }: Mcp,
+  { subscriptions, scopes }: Mcp,
   view: string | undefined,
   { resources, subscribers }: Pick<ResourcePart, 'resources' | 'subscribers'>,
   uri: string,
   mayKnow: MayKnow = () => true
 ): void {
-  if (view !== undefined && resources.find(uri) === undefined) return
+  const found = resources.find(uri)?.resource
+  if (view !== undefined && found === undefined) return
+  const maySee: MayKnow = (principal, identity) => mayKnow(principal, identity, view) &&
+    (found === undefined || !scopes.hides(identity, view, 'resources', found.uri, found, uri))
   for (const peer of subscribers.of(uri)) {
-    if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
+    if (maySee(peer.principal, peer.identity, view)) peer.notify('notifications/resources/updated', { uri })
   }
-  subscriptions.updated(uri, mayKnow, view)
+  subscriptions.updated(uri, maySee, view)
 }
 
 async function startWatch (
@@ -167,6 +177,29 @@ async function startWatch (
 
 const isByTemplateOfUpstream = ({ resource: { upstream, template } }: FoundResource): boolean =>
   upstream !== undefined && template !== undefined
+
+/** A resource that nothing but the request says is there, as far as the caller may try it. */
+function guessedFor (
+  resource: Resource,
+  resources: ResourceSet,
+  call: Call,
+  scopes: Mcp['scopes']
+): FoundResource | undefined {
+  return hidesSome(resource, resources, call, scopes)
+    ? undefined
+    : { resource: withScopes(resource, resources, call, scopes), variables: {} }
+}
+
+/** True when a rule hides something of the same upstream: a URI that a client made up may be another spelling of it. */
+function hidesSome (
+  { upstream }: Resource,
+  { fixed, templates }: ResourceSet,
+  { identity, peer }: Call,
+  scopes: Mcp['scopes']
+): boolean {
+  return scopes.hasRules && [...fixed.values(), ...templates.values()].some(listed =>
+    listed.upstream === upstream && scopes.hides(identity, peer.view, 'resources', listed.uri, listed))
+}
 
 /**
  * A URI that a client made up may be another spelling of one that it may not read, so it needs the scopes of all that

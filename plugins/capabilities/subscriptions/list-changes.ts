@@ -27,12 +27,12 @@ export class ListChanges {
     const text = encodeNotification(method)
     const audience = anyOf([...this.#audiences.get(method) ?? []])
     this.#audiences.delete(method)
-    for (const { revision, channel, principal, view } of this.#clients.peers) {
-      if (revision !== undefined && audience(principal, view)) channel?.emit(text, method)
+    for (const { revision, channel, identity, view } of this.#clients.peers) {
+      if (revision !== undefined && audience(identity, view)) channel?.emit(text, method)
     }
     this.#listening.listChanged(method, audience)
   }
 }
 
 const anyOf = (audiences: Audience[]): Audience =>
-  (principal, view) => audiences.some(audience => audience(principal, view))
+  (identity, view) => audiences.some(audience => audience(identity, view))

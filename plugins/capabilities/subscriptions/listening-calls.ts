@@ -1,11 +1,12 @@
 import type { Call } from '../../../protocol/dispatch/call.js'
+import type { Identity } from '../../../protocol/wire/identity.js'
 import { META } from '../../../protocol/wire/meta.js'
 
-/** Decides by its principal whether a caller may be notified. */
-export type MayKnow = (principal: string | undefined) => boolean
+/** Decides whether a caller may be notified, whose client is connected to a view. */
+export type MayKnow = (principal: string | undefined, identity: Identity, view: string | undefined) => boolean
 
-/** Decides by its principal and its view whether a client is notified. */
-export type Audience = (principal: string | undefined, view: string | undefined) => boolean
+/** Decides by its identity and its view whether a client is notified. */
+export type Audience = (identity: Identity, view: string | undefined) => boolean
 
 /** The calls of `subscriptions/listen` that are open, and the notifications each of them asked for. */
 export class ListeningCalls {
@@ -22,14 +23,14 @@ export class ListeningCalls {
   /** Notifies the calls that asked for a list. */
   listChanged (method: string, audience: Audience): void {
     for (const [call, { methods }] of this.#calls) {
-      if (methods.has(method) && audience(call.principal, call.peer.view)) notify(call, method, {})
+      if (methods.has(method) && audience(call.identity, call.peer.view)) notify(call, method, {})
     }
   }
 
   /** Notifies the calls that asked for a resource. */
   notifyUpdate (uri: string, audience: Audience): void {
     for (const [call, { uris }] of this.#calls) {
-      if (uris.has(uri) && audience(call.principal, call.peer.view)) {
+      if (uris.has(uri) && audience(call.identity, call.peer.view)) {
         notify(call, 'notifications/resources/updated', { uri })
       }
     }

@@ -1,8 +1,10 @@
 import type { Collection } from '../../../protocol/definitions/collection.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
+import type { Target } from '../../../protocol/dispatch/target.js'
 import { errors, type McpError } from '../../../protocol/wire/errors.js'
 import type { Mcp } from '../../core/mcp.js'
+import type { View } from '../../core/views.js'
 
 /** A tool that clients do not get, and why. */
 type Missing = Pick<Tool, 'upstream' | 'accessName' | 'scopes'> & {
@@ -22,22 +24,33 @@ export class MissingTools {
     this.#mcp = mcp
   }
 
-  /** `tools` are those of the caller's view. */
+  /** The error for a name that nothing has; `tools` are those of the caller's view. */
   errorOf (name: string, call: Call, tools: Collection<Tool>): McpError {
+    return errors.unknownTool(name, this.#mcp.scopes.suggest(name, 'tools', tools, call))
+  }
+
+  /** The target of a call of a tool that is left out, where that would be in the view; undefined for other names. */
+  targetOf (name: unknown, call: Call): Target<Tool> | undefined {
+    // A rule that the call has by now hides a tool of that name.
+    if (call.ruled !== undefined) return undefined
     const { scopes } = this.#mcp
-    const missing = this.explain(name, call)
-    if (missing !== undefined && this.#isInView(missing, call) && scopes.allows(call, 'tools', name, missing)) {
-      return errors.unknownTool(
-        name,
-        `; the upstream server ${missing.upstream} has it, and it is left out: ${missing.why}`
-      )
-    }
-    return errors.unknownTool(name, scopes.suggest(name, 'tools', tools, call))
+    const missing = typeof name === 'string' ? this.explain(name, call) : undefined
+    if (typeof name !== 'string' || missing === undefined || !this.#isInView(missing, call)) return undefined
+    const target = scopes.targetFor('tools', name, { ...missing, viewScopes: this.#viewOf(call)?.scopes }, call)
+    if (target === undefined) return undefined
+    const { upstream, why } = missing
+    const leftOut = (): McpError =>
+      errors.unknownTool(name, `; the upstream server ${upstream} has it, and it is left out: ${why}`)
+    return { ...target, item: undefined, leftOut }
   }
 
   /** True for a tool that would be in the view of the caller: others are unknown there. */
-  #isInView ({ listed = {}, ...missing }: Missing, { peer: { view } }: Call): boolean {
-    const { selection } = (view === undefined ? undefined : this.#mcp.views.get(view)) ?? {}
+  #isInView ({ listed = {}, ...missing }: Missing, call: Call): boolean {
+    const { selection } = this.#viewOf(call) ?? {}
     return selection === undefined || selection.includes('tools', { ...missing, listed })
+  }
+
+  #viewOf ({ peer: { view } }: Call): View | undefined {
+    return view === undefined ? undefined : this.#mcp.views.get(view)
   }
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Slices } from '../../../lib/slices.js'
-import { estimateTokens } from '../../../lib/token-estimate.js'
+import { CHARACTERS_OF_TOKEN, estimateTokens, isEstimated } from '../../../lib/token-estimate.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
 
 /** A tool as it is listed in a view, and what that costs. */
@@ -20,47 +20,37 @@ export interface ToolCost {
 }
 
 /** A tool of a view, and the same one of the whole gateway. */
-export interface Shown { readonly tool: Tool, readonly whole: Tool | undefined }
-
-/** The tokens of definitions that were estimated already. */
-const known = new WeakMap<object, number>()
-
-/** Estimates the tokens of one definition, once. */
-function tokensOf (listed: object): number {
-  let tokens = known.get(listed)
-  if (tokens === undefined) known.set(listed, tokens = estimateTokens(listed))
-  return tokens
-}
+export interface ListedTool { readonly tool: Tool, readonly whole: Tool | undefined }
 
 /** Estimates the tokens of definitions together, over several turns of the event loop. */
 export async function sumOfTokens (tools: Iterable<Pick<Tool, 'listed'>>): Promise<number> {
   const slices = new Slices()
   let sum = 0
   for (const { listed } of tools) {
-    const isKnown = known.has(listed)
-    const tokens = tokensOf(listed)
+    const isKnown = isEstimated(listed)
+    const tokens = estimateTokens(listed)
     sum += tokens
-    const pause = slices.spend(isKnown ? 0 : tokens * 4)
+    const pause = slices.spend(isKnown ? 0 : tokens * CHARACTERS_OF_TOKEN)
     if (pause !== undefined) await pause
   }
   return sum
 }
 
 /** Estimates the costs of each tool, over several turns of the event loop. */
-export async function costsOf (shown: readonly Shown[]): Promise<ToolCost[]> {
+export async function costsOf (shown: readonly ListedTool[]): Promise<ToolCost[]> {
   const slices = new Slices()
   const costs: ToolCost[] = []
   for (const each of shown) {
     const cost = costOf(each)
     costs.push(cost)
-    const pause = slices.spend(cost.tokens * 4)
+    const pause = slices.spend(cost.tokens * CHARACTERS_OF_TOKEN)
     if (pause !== undefined) await pause
   }
   return costs
 }
 
 /** Estimates the costs of one tool. */
-export function costOf (shown: Shown): ToolCost {
+export function costOf (shown: ListedTool): ToolCost {
   const { name, accessName = name, upstream, listed } = shown.tool
   const original = originalOf(shown)
   const changed = original === listed ? [] : changesIn(original, listed)
@@ -68,13 +58,13 @@ export function costOf (shown: Shown): ToolCost {
     name,
     canonical: accessName,
     ...(upstream !== undefined && { server: upstream }),
-    tokens: tokensOf(listed),
-    ...(changed.length > 0 && { changed, originalTokens: tokensOf(original) })
+    tokens: estimateTokens(listed),
+    ...(changed.length > 0 && { changed, originalTokens: estimateTokens(original) })
   }
 }
 
 /** The definition of a tool before views and overrides changed it. */
-export function originalOf ({ tool, whole = tool }: Shown): Record<string, unknown> {
+export function originalOf ({ tool, whole = tool }: ListedTool): Record<string, unknown> {
   let source = tool.original === undefined ? whole : tool
   while (source.original !== undefined) source = source.original.tool
   return source.listed

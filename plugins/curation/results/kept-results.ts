@@ -1,7 +1,7 @@
 import { randomToken } from '../../../lib/random-token.js'
+import { ByteCounts, type ResultLimits } from '../../../protocol/byte-counts.js'
 import type { Store } from '../../../protocol/store.js'
-import { grants, type Identity } from '../../../protocol/wire/identity.js'
-import { ByteCounts, type ResultLimits } from './byte-counts.js'
+import { grants, mayReach, type Identity } from '../../../protocol/wire/identity.js'
 import { outsideOfPair } from './head-and-tail.js'
 
 /** A text to keep. */
@@ -10,6 +10,8 @@ export interface NewResult {
   readonly mimeType: string
   /** The scopes of the tool: a caller without them cannot read its results. */
   readonly scopes: readonly string[]
+  /** The view of the call; undefined outside of all views. */
+  readonly view: string | undefined
   /** How many characters one part has, unless the reader says. */
   readonly part: number
   /** For how many milliseconds it is kept. */
@@ -31,7 +33,13 @@ export interface Part {
 /** The characters to read; without a length those of one part, or all where `isWhole`. */
 export interface Range { readonly offset?: number, readonly length?: number | undefined, readonly isWhole?: boolean }
 
+/** The caller of a request, and the view that it came by. */
+export interface Reader { readonly identity: Identity, readonly view: string | undefined }
+
 interface Head extends Omit<NewResult, 'text' | 'keep'> { readonly owner: string | null, readonly total: number }
+
+/** The URI of a kept text, before its id. */
+export const RESULT_URI = 'patchbay://result/'
 
 const SPACE = 'results'
 /** The most entries in the store. */
@@ -53,9 +61,10 @@ export class KeptResults {
 
   /** Keeps a text, or says why it is not kept. Rejects when the store fails. */
   async add (owner: string | undefined, { text, keep, ...rest }: NewResult): Promise<Kept | string> {
-    const bytes = Buffer.byteLength(text)
     const expires = Date.now() + keep
-    const why = await this.#counts.add(owner, bytes, keep, expires)
+    // As much as the store has of it: it keeps JSON, in which a control character has six.
+    const stored = Buffer.byteLength(JSON.stringify(text)) - 2
+    const why = await this.#counts.add(owner, stored, keep, expires)
     if (why !== undefined) return why
     const id = randomToken(16, 'base64url')
     const head: Head = { ...rest, owner: owner ?? null, total: text.length }
@@ -69,16 +78,17 @@ export class KeptResults {
       )
       await put(id, head)
     } catch (error) {
-      await this.#counts.remove(owner, bytes, keep, expires)
+      await this.#counts.remove(owner, stored, keep, expires)
       throw error
     }
-    return { id, bytes, expires }
+    return { id, bytes: Buffer.byteLength(text), expires }
   }
 
   /** A part of a text; undefined where there is none that the caller may read. Parts that adjoin join to the whole. */
-  async read (id: string, reader: Identity, range: Range): Promise<Part | undefined> {
+  async read (id: string, { identity, view }: Reader, range: Range): Promise<Part | undefined> {
     const head = ID.test(id) ? await this.#store.values.get(SPACE, id) as Head | undefined : undefined
-    if (head?.owner !== (reader.principal ?? null) || !grants(reader, head.scopes)) return undefined
+    if (head?.owner !== (identity.principal ?? null) || !mayReach(view, head.view)) return undefined
+    if (!grants(identity, head.scopes)) return undefined
     const { total, mimeType, part } = head
     const { offset = 0, length = range.isWhole === true ? total : part } = range
     const [start, end] = [Math.min(offset, total), Math.min(offset + length, total)]

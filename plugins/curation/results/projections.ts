@@ -1,12 +1,15 @@
 import { createContext, Script } from 'node:vm'
 import { didYouMean } from '../../../lib/nearest-name.js'
 import { isObject } from '../../../protocol/wire/json.js'
+import { processorTime } from '../../../system/process/usage.js'
 
 type JmesPath = typeof import('@jmespath-community/jmespath')
 type Compiled = ReturnType<JmesPath['compile']>
 
 /** How long one projection may take, in milliseconds: all other calls wait meanwhile. */
-const TIME = 500
+const TIME = 50
+/** How often one is begun on a machine that gives its time to other processes. */
+const TRIES = 4
 /** How many times as long as the JSON its projection may be, besides a few characters. */
 const GROWTH = 4
 const ROOM = 65_536
@@ -48,7 +51,7 @@ export class Projections {
     this.#sandbox.run = () =>
       JSON.stringify(interpreter.search(compiled, JSON.parse(json) as Parameters<typeof interpreter.search>[1]))
     try {
-      const projected = this.#script.runInContext(this.#context, { timeout: TIME }) as string | undefined
+      const projected = this.#run()
       if (projected === undefined || projected === 'null') return { why: 'it has no value there' }
       const isTooLong = projected.length > GROWTH * json.length + ROOM
       return isTooLong ? { why: 'its value is many times as long as the result' } : { json: projected }
@@ -58,6 +61,18 @@ export class Projections {
       // The interpreter holds the value that it was given last.
       interpreter.search(this.#compile('@'), null)
       delete this.#sandbox.run
+    }
+  }
+
+  /** Begins again where the time was over before this process had half of it. */
+  #run (): string | undefined {
+    for (let tries = 1; ; tries++) {
+      const before = processorTime()
+      try {
+        return this.#script.runInContext(this.#context, { timeout: TIME }) as string | undefined
+      } catch (error) {
+        if (!isTimeout(error) || tries === TRIES || processorTime() - before > TIME / 2) throw error
+      }
     }
   }
 
@@ -80,9 +95,11 @@ export async function loadProjections (): Promise<Projections> {
 
 /** The kind of an error alone: the text of one of the library may have parts of the result. */
 function reasonOf (error: unknown): string {
-  const { code, name = 'Error' } = Object(error) as { code?: unknown, name?: string }
-  return code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? `it took longer than ${TIME} ms` : name
+  return isTimeout(error) ? `it took longer than ${TIME} ms` : (Object(error) as { name?: string }).name ?? 'Error'
 }
+
+const isTimeout = (error: unknown): boolean =>
+  (Object(error) as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
 
 /** The names of the functions that a compiled expression calls. */
 function functionsIn (node: unknown): string[] {

@@ -1,16 +1,18 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { canonicalName } from '../../../protocol/definitions/common-members.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import { KEPT, mergeResultOptions, type ResultOptions } from '../../../protocol/definitions/result-options.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
 import { text, type ContentBlock, type TextBlock } from '../../../protocol/wire/content.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import { headAndTail } from './head-and-tail.js'
-import type { Kept, KeptResults } from './kept-results.js'
+import { RESULT_URI, type Kept, type KeptResults } from './kept-results.js'
 import { loadProjections } from './projections.js'
+import { READ_RESULT } from './read-result.js'
 
 type Result = Record<string, unknown>
 /** A result with content, of which nothing else is known. */
-interface Shown extends Result { content: ContentBlock[] }
+interface ContentResult extends Result { content: ContentBlock[] }
 type Log = Pick<FastifyBaseLogger, 'warn' | 'debug'>
 type Sized = ResultOptions & { readonly max: number }
 
@@ -18,24 +20,27 @@ type Sized = ResultOptions & { readonly max: number }
 export class ResultFinisher {
   readonly #kept: KeptResults
   readonly #log: Log
+  readonly #isListed: (view: string | undefined) => boolean
   /** The tools whose failures were logged. */
   readonly #logged = new WeakSet<Tool>()
 
-  constructor (kept: KeptResults, log: Log) {
+  /** `isListed` tells if clients of a view have our tool by which results are read. */
+  constructor (kept: KeptResults, log: Log, isListed: (view: string | undefined) => boolean) {
     this.#kept = kept
     this.#log = log
+    this.#isListed = isListed
   }
 
   /** The result that the client gets. Errors and questions are not touched. */
   async finish (result: Result, tool: Tool, call: Call): Promise<Result> {
     const options = mergeResultOptions(tool.results ?? {})
-    if (!isShown(result) || call.response.isClosed) return result
+    if (!hasContent(result) || call.response.isClosed) return result
     const selected = options.select === undefined ? result : await this.#select(result, options.select, tool)
     const { max } = options
     return max === undefined ? selected : await this.#shorten(selected, { ...options, max }, tool, call)
   }
 
-  async #select (result: Shown, expression: string, tool: Tool): Promise<Shown> {
+  async #select (result: ContentResult, expression: string, tool: Tool): Promise<ContentResult> {
     const json = jsonOf(result)
     if (json === undefined) return result
     const projected = (await loadProjections()).project(expression, json)
@@ -51,7 +56,7 @@ export class ResultFinisher {
     }
   }
 
-  async #shorten (result: Shown, options: Sized, tool: Tool, call: Call): Promise<Result> {
+  async #shorten (result: ContentResult, options: Sized, tool: Tool, call: Call): Promise<Result> {
     const { structuredContent, ...rest } = result
     const structured = structuredContent === undefined ? undefined : JSON.stringify(structuredContent)
     const shown = textOf(result.content) ?? structured ?? ''
@@ -61,7 +66,7 @@ export class ResultFinisher {
       await this.#keep(whole, mimeType, options, tool, call)
     const [sentences, links]: [string[], ContentBlock[]] = [[], []]
     const note = (what: string, length: number, kept: Kept | string): void => {
-      sentences.push(sentenceAbout(what, length, kept, options.max))
+      sentences.push(sentenceAbout(what, length, kept, options.max, this.#isListed(call.peer.view)))
       if (typeof kept !== 'string') links.push(linkTo(kept, `${what} of ${tool.name}`))
     }
     if (shown.length > options.max) {
@@ -73,7 +78,7 @@ export class ResultFinisher {
     }
     return {
       ...rest,
-      content: [...withText(result.content, shortened(shown, options.max, sentences.join('\n'))), ...links],
+      content: [...withText(result.content, shorten(shown, options.max, sentences.join('\n'))), ...links],
       ...(structuredContent !== undefined && !isLarge && { structuredContent })
     }
   }
@@ -85,9 +90,10 @@ export class ResultFinisher {
     tool: Tool,
     call: Call
   ): Promise<Kept | string> {
-    const scopes = call.target?.scopes ?? []
+    const { principal, target, peer: { view } } = call
+    const result = { text: whole, mimeType, scopes: target?.scopes ?? [], view, part: max, keep }
     try {
-      return await this.#kept.add(call.principal, { text: whole, mimeType, scopes, part: max, keep })
+      return await this.#kept.add(principal, result)
     } catch (error) {
       this.#report(tool, `a long result was not kept: ${error instanceof Error ? error.message : String(error)}`)
       return 'it could not be stored'
@@ -96,13 +102,13 @@ export class ResultFinisher {
 
   /** Logs the first failure of a tool for operators, and further ones for those who look closely. */
   #report (tool: Tool, what: string): void {
-    const name = tool.accessName ?? tool.name
+    const name = canonicalName(tool)
     this.#log[this.#logged.has(tool) ? 'debug' : 'warn']({ tool: name }, `tool ${name}: ${what}`)
     this.#logged.add(tool)
   }
 }
 
-function isShown (result: Result): result is Shown {
+function hasContent (result: Result): result is ContentResult {
   const { content, isError, resultType } = result
   return isError !== true && (resultType === undefined || resultType === 'complete') &&
     Array.isArray(content) && content.every(isObject)
@@ -117,7 +123,7 @@ function textOf (content: readonly ContentBlock[]): string | undefined {
 }
 
 /** The JSON of a result: its structured content, or its text where that may be one JSON text. */
-function jsonOf ({ content, structuredContent }: Shown): string | undefined {
+function jsonOf ({ content, structuredContent }: ContentResult): string | undefined {
   if (structuredContent !== undefined) return JSON.stringify(structuredContent)
   const [only, ...others] = content.filter(isText)
   return only !== undefined && others.length === 0 && /^\s*[[{]/.test(only.text) ? only.text : undefined
@@ -133,19 +139,29 @@ function withText (content: readonly ContentBlock[], value: string): ContentBloc
 }
 
 /** A text of at most `max` characters and a few sentences, which stand where something is left out. */
-function shortened (whole: string, max: number, sentences: string): string {
+function shorten (whole: string, max: number, sentences: string): string {
   if (whole.length <= max) return [whole, sentences].filter(part => part !== '').join('\n\n')
   const { head, tail } = headAndTail(whole, Math.max(max - sentences.length - 4, 0))
   return `${head}\n\n${sentences}\n\n${tail}`
 }
 
-function sentenceAbout (what: string, length: number, kept: Kept | string, part: number): string {
+function sentenceAbout (
+  what: string,
+  length: number,
+  kept: Kept | string,
+  part: number,
+  hasTool: boolean
+): string {
   const about = `[${what}: ${length} characters, of which some are left out here`
   if (typeof kept === 'string') return `${about} and not kept, because ${kept}]`
   const uri = uriOf(kept.id)
   const until = new Date(kept.expires).toISOString()
-  const tool = `the tool read_result and {"id":"${kept.id}","offset":0}`
-  return `${about}; until ${until} read all at ${uri}, a part at ${uri}?offset=0&length=${part}, or with ${tool}]`
+  const ways = [
+    `all at ${uri}`,
+    `a part at ${uri}?offset=0&length=${part}`,
+    ...(hasTool ? [`with the tool ${READ_RESULT} and {"id":"${kept.id}","offset":0}`] : [])
+  ]
+  return `${about}; until ${until} read ${ways.slice(0, -1).join(', ')}, or ${ways.at(-1) ?? ''}]`
 }
 
 function linkTo ({ id, bytes, expires }: Kept, name: string): ContentBlock {
@@ -163,4 +179,4 @@ function isSameJson (shown: string, json: string): boolean {
   }
 }
 
-const uriOf = (id: string): string => `patchbay://result/${id}`
+const uriOf = (id: string): string => `${RESULT_URI}${id}`

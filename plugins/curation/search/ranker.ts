@@ -64,10 +64,10 @@ export function rank (texts: RankedTexts, query: string, limit: number, accepts:
 
 /** Tools whose name is the whole query, or a word of it that is written like a name. */
 function findNamed (texts: RankedTexts, query: string): string[] {
-  const words = query.toLowerCase().split(BETWEEN_WORDS).filter(word => word !== '')
+  const words = new Set(query.toLowerCase().split(BETWEEN_WORDS).filter(word => word !== ''))
   const named = new Set<string>()
   for (const word of words) {
-    if (words.length > 1 && !IN_NAMES.test(word)) continue
+    if (words.size > 1 && !IN_NAMES.test(word)) continue
     const names = texts.slotsOf(word.endsWith('.') ? word.slice(0, -1) : word).flatMap(slot => texts.names[slot] ?? [])
     // The tool with this very name stands before those of servers that call one of theirs so.
     const rest = (name: string): number => name.length - word.length

@@ -1,4 +1,5 @@
-import type { Source } from '../../../protocol/definitions/collection.js'
+import type { ItemChange, Source } from '../../../protocol/definitions/collection.js'
+import { canonicalName } from '../../../protocol/definitions/common-members.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
 import { rank } from './ranker.js'
 import type { SearchedTool } from './terms.js'
@@ -10,16 +11,14 @@ import { ToolIndex } from './tool-index.js'
  */
 export class SearchIndex {
   readonly #index = new ToolIndex()
-  readonly #source: Source<Tool>
   readonly #off: () => void
-  /** The definitions that were given to the index, by canonical name. */
-  #known = new Map<string, Tool['listed']>()
-  #later: NodeJS.Immediate | undefined
 
   constructor (source: Source<Tool>) {
-    this.#source = source
-    this.#off = source.onChange(() => this.#followSoon())
-    this.#follow()
+    const toSearched = (tool: Tool): SearchedTool => ({ name: canonicalName(tool), listed: tool.listed })
+    const follow = ({ removed, put }: ItemChange<Tool>): void =>
+      this.#index.change(removed.map(canonicalName), put.map(toSearched))
+    this.#off = source.onItems(follow)
+    follow({ removed: [], put: [...source.values()] })
   }
 
   /** Adds tools and replaces them; takes others away by their keys. */
@@ -29,7 +28,6 @@ export class SearchIndex {
 
   /** Settles with the keys of the tools that fit best and that `accepts` does not refuse. */
   async find (query: string, limit: number, accepts: (key: string) => boolean): Promise<string[]> {
-    if (this.#later !== undefined) this.#follow()
     await this.#index.settled()
     return rank(this.#index, query, limit, accepts)
   }
@@ -37,24 +35,5 @@ export class SearchIndex {
   /** Does not follow the tools of the gateway any more. */
   close (): void {
     this.#off()
-    clearImmediate(this.#later)
-  }
-
-  /** In a turn of its own, and once for all changes of one. */
-  #followSoon (): void {
-    this.#later ??= setImmediate(() => this.#follow())
-  }
-
-  #follow (): void {
-    clearImmediate(this.#later)
-    this.#later = undefined
-    const next = new Map([...this.#source.values()].map(tool => [canonicalName(tool), tool.listed]))
-    const removed = [...this.#known.keys()].filter(name => !next.has(name))
-    const put = [...next].filter(([name, listed]) => this.#known.get(name) !== listed)
-    this.#known = next
-    this.#index.change(removed, put.map(([name, listed]) => ({ name, listed })))
   }
 }
-
-/** The name that operators know a tool by. */
-export const canonicalName = ({ accessName, name }: Pick<Tool, 'accessName' | 'name'>): string => accessName ?? name

@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox'
+import { CHARACTERS_OF_TOKEN, estimateTokens } from '../../../lib/token-estimate.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import { tool, type Tool } from '../../../protocol/definitions/tool.js'
 import { convert } from '../../../protocol/revisions/convert.js'
 import { text, type CallToolResult } from '../../../protocol/wire/content.js'
 import { errors } from '../../../protocol/wire/errors.js'
 import type { Identity } from '../../../protocol/wire/identity.js'
-import { CALL_TOOL, correctForm, indirectCall, wrongForm } from './indirect-call.js'
+import { CALL_TOOL, correctForm, indirectCall, wrongForm } from './call-tool.js'
 import { signatureOf } from './signature.js'
 
 /** The tools of a view, as far as a caller may use them. */
@@ -18,6 +19,11 @@ export interface Findable {
 
 const MAX_LIMIT = 50
 const MAX_NAMES = 8
+/** The most bytes of definitions in one answer, unless one alone has more; the others are given as signatures. */
+const MAX_DEFINITIONS = 100_000
+/** Says where the definitions are that are left out. */
+const LEFT_OUT =
+  `Signatures only, because an answer has at most ${MAX_DEFINITIONS} bytes of definitions; describe_tools gives these, with fewer names at a time:`
 
 /** The names of the tools by which others are found and called. */
 export const SEARCH_TOOLS: ReadonlySet<string> = new Set(['find_tools', 'describe_tools', CALL_TOOL])
@@ -120,16 +126,44 @@ function describe (
   { identity, revision: { features } }: Call
 ): CallToolResult {
   if (detail === 'names') return result(tools.map(({ name }) => ({ name })), tools.map(({ name }) => name).join('\n'))
-  if (detail === 'full') {
-    const definitions = tools.map(tool => convert.definition(definitionFor(tool, identity), features))
-    return result(definitions, definitions.map(definition => JSON.stringify(definition)).join('\n'))
-  }
-  const signatures = tools.map(tool => {
+  const sign = (tool: Tool): Signed => {
     const { name } = tool
     const { text: signature, isShortened } = signatureOf(name, definitionFor(tool, identity))
     return { name, signature, ...(isShortened && { isShortened }) }
-  })
-  return result(signatures, signatures.map(({ signature }) => signature).join('\n'))
+  }
+  if (detail === 'signatures') {
+    const signatures = tools.map(sign)
+    return result(signatures, signatures.map(({ signature }) => signature).join('\n'))
+  }
+  const { whole, others } = divide(tools, identity)
+  const definitions = whole.map(tool => convert.definition(definitionFor(tool, identity), features))
+  const signatures = others.map(sign)
+  return result([...definitions, ...signatures], [
+    ...definitions.map(definition => JSON.stringify(definition)),
+    ...(others.length === 0 ? [] : [LEFT_OUT]),
+    ...signatures.map(({ signature }) => signature)
+  ].join('\n'))
+}
+
+interface Signed { name: string, signature: string, isShortened?: boolean }
+
+/** Divides tools into those that are given whole, the first in any case, and the others. */
+function divide (tools: Tool[], identity: Identity): { whole: Tool[], others: Tool[] } {
+  const [whole, others]: [Tool[], Tool[]] = [[], []]
+  let left = MAX_DEFINITIONS
+  for (const tool of tools) {
+    const size = sizeOf(definitionFor(tool, identity), left)
+    const fits = whole.length === 0 || size <= left
+    if (fits) left -= size
+    ;(fits ? whole : others).push(tool)
+  }
+  return { whole, others }
+}
+
+/** The bytes of a definition as JSON; at least so many where there are more than `most`. */
+function sizeOf (definition: Tool['listed'], most: number): number {
+  const characters = (estimateTokens(definition) - 1) * CHARACTERS_OF_TOKEN
+  return characters > most ? characters : Buffer.byteLength(JSON.stringify(definition))
 }
 
 const result = (tools: object[], shown: string): CallToolResult => ({

@@ -15,7 +15,7 @@ const made = new WeakMap<Tool, Tool>()
  * The tool, whose answers to wrong arguments have its input schema: a client of a search view may not have seen it. An
  * upstream checks arguments itself; what it says is passed on, and the schema follows.
  */
-export function showingSchema (tool: Tool): Tool {
+export function showSchema (tool: Tool): Tool {
   const known = made.get(tool)
   if (known !== undefined) return known
   const shown = tool.ofSearch === true ? tool : withSchemaInErrors(tool)
@@ -31,12 +31,12 @@ function withSchemaInErrors (tool: Tool): Tool {
       const wrong = checkInput(given)
       return wrong === undefined ? undefined : `${wrong}. ${schemaOf(tool)}`
     },
-    ...(relay === undefined ? { run: runShowing(tool) } : { relay: relayShowing(tool, relay) })
+    ...(relay === undefined ? { run: showInRun(tool) } : { relay: showInRelay(tool, relay) })
   }
 }
 
 /** A schema of the Standard Schema family refuses arguments while the tool runs. */
-function runShowing (tool: Tool): Tool['run'] {
+function showInRun (tool: Tool): Tool['run'] {
   const amend = (error: unknown): never => {
     throw isMcpError(error) && isObject(error.data) && error.data.code === WRONG_ARGUMENTS
       ? withSentence(error, schemaOf(tool))
@@ -52,7 +52,7 @@ function runShowing (tool: Tool): Tool['run'] {
   }
 }
 
-function relayShowing (tool: Tool, relay: Relay): Relay {
+function showInRelay (tool: Tool, relay: Relay): Relay {
   return async (params, call) => {
     const result = await relay(params, call).catch((error: unknown): never => {
       throw isMcpError(error) && refusesArguments(error) ? withSentence(error, schemaOf(tool)) : error

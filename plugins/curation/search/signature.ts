@@ -55,12 +55,11 @@ export function firstSentence (text: unknown, max: number): string {
 /** A server in its own words. */
 export interface ServerWords {
   readonly name: string
-  readonly title?: string | undefined
   readonly instructions?: string | undefined
 }
 
 /**
- * Says which servers there are, sorted by name, each with the first sentence of its instructions or else its title:
+ * Says which servers there are, sorted by name, each with the first sentence of its instructions:
  * `files, github (Works with repositories.) and 3 more`. Where that has more than `max` characters, the sentences of
  * the last ones are left out, then their names.
  */
@@ -68,8 +67,8 @@ export function describeServers (servers: Iterable<ServerWords>, max: number): s
   const sorted = [...servers].sort((a, b) => a.name < b.name ? -1 : 1)
   const parts: string[] = []
   let left = max - sorted.reduce((sum, { name }) => sum + oneLine(name, MAX_NAME).length + 2, 0)
-  for (const { name, title, instructions } of sorted) {
-    const words = firstSentence(instructions, MAX_SERVER_SENTENCE) || firstSentence(title, MAX_SERVER_SENTENCE)
+  for (const { name, instructions } of sorted) {
+    const words = firstSentence(instructions, MAX_SERVER_SENTENCE)
     const isShown = words !== '' && words.toLowerCase() !== name.toLowerCase() && words.length + 3 <= left
     if (isShown) left -= words.length + 3
     parts.push(isShown ? `${oneLine(name, MAX_NAME)} (${words})` : oneLine(name, MAX_NAME))

@@ -4,7 +4,7 @@ import type { Posting, RankedTexts } from './ranker.js'
 import { splitName, termsOf, weighTerms, WEIGHTS, type SearchedTool, type TermsOf, type Weights } from './terms.js'
 
 /** How long tools are indexed in one turn of the event loop, in milliseconds. */
-const SLICE = 2
+const SLICE = 1
 
 /** A tool of the index, with the terms it has. */
 interface Entry { readonly slot: number, readonly tool: SearchedTool, readonly terms: string[] }

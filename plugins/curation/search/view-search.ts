@@ -1,10 +1,11 @@
+import { canonicalName } from '../../../protocol/definitions/common-members.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
-import { DEFAULT_SCOPES, grants, type Identity } from '../../../protocol/wire/identity.js'
+import { grants, type Identity } from '../../../protocol/wire/identity.js'
 import type { Mcp } from '../../core/mcp.js'
-import { canonicalName, type SearchIndex } from './search-index.js'
+import type { SearchIndex } from './search-index.js'
 import { describeFinding, SEARCH_TOOLS, searchTools } from './search-tools.js'
-import { showingSchema } from './shown-schema.js'
+import { showSchema } from './shown-schema.js'
 import { describeServers } from './signature.js'
 import { splitName } from './terms.js'
 
@@ -24,9 +25,11 @@ export class ViewSearch {
   readonly #ended: () => void
   /** The tools of the view, by their keys in the index. */
   readonly #byKey = new Map<string, Tool>()
+  /** The canonical names of those that say something else here than in the whole gateway. */
+  readonly #withOwnText = new Set<string>()
   readonly #own: ReturnType<typeof searchTools>
-  /** How many tools of the view each server has. */
-  readonly #servers = new Map<string, number>()
+  /** The tools of the view that each server has. */
+  readonly #servers = new Map<string, Set<Tool>>()
   #find: Tool
   /** Definitions of `find_tools` by what it says, for callers that may not know all servers. */
   readonly #described = new Map<string, Tool['listed']>()
@@ -44,8 +47,8 @@ export class ViewSearch {
     this.#index = index
     this.#view = view
     this.#own = searchTools({
-      find: async (query, most = limit, call) => await this.#found(query, most, call),
-      get: async (names, call) => await this.#named(names, call)
+      find: async (query, most = limit, call) => await this.#findFor(query, most, call),
+      get: async (names, call) => await this.#getFor(names, call)
     }, isReadOnly)
     this.#find = this.#own.find
   }
@@ -73,7 +76,7 @@ export class ViewSearch {
 
   /** The tool that a call in the view runs. */
   asCalled (tool: Tool): Tool {
-    return showingSchema(tool)
+    return showSchema(tool)
   }
 
   /** Finds tools of the view from now on, and others no more. */
@@ -85,41 +88,52 @@ export class ViewSearch {
       if (tool.ofSearch === true) continue
       this.#forget(tool, gone)
       const name = canonicalName(tool)
-      const key = this.#hasOwnText(tool) ? this.#ownKey(tool) : name
-      this.#byKey.set(key, tool)
-      this.#count(tool, 1)
-      if (key !== name) own.push({ key, name, listed: tool.listed })
+      this.#add(tool)
+      if (!this.#hasOwnText(tool)) this.#byKey.set(name, tool)
+      else {
+        const key = this.#ownKey(name)
+        this.#withOwnText.add(name)
+        this.#byKey.set(key, tool)
+        own.push({ key, name, listed: tool.listed })
+      }
     }
     this.#index.change(gone, own)
   }
 
   /** Takes what only this view has out of the index. */
   close (): void {
-    this.#index.change([...this.#byKey.values()].map(tool => this.#ownKey(tool)), [])
+    this.#index.change([...this.#withOwnText].map(name => this.#ownKey(name)), [])
     this.#byKey.clear()
+    this.#withOwnText.clear()
     this.#ended()
   }
 
   #forget (tool: Tool, gone: Set<string>): void {
-    const [name, own] = [canonicalName(tool), this.#ownKey(tool)]
-    for (const key of [name, own]) {
-      const known = this.#byKey.get(key)
-      if (known === undefined) continue
-      this.#count(known, -1)
-      this.#byKey.delete(key)
-      if (key === own) gone.add(own)
-    }
+    const name = canonicalName(tool)
+    const isOwn = this.#withOwnText.delete(name)
+    const key = isOwn ? this.#ownKey(name) : name
+    const known = this.#byKey.get(key)
+    if (known === undefined) return
+    this.#remove(known)
+    this.#byKey.delete(key)
+    if (isOwn) gone.add(key)
   }
 
-  #count ({ upstream }: Tool, change: 1 | -1): void {
-    if (upstream === undefined) return
-    const count = (this.#servers.get(upstream) ?? 0) + change
-    if (count > 0) this.#servers.set(upstream, count)
-    else this.#servers.delete(upstream)
+  #add (tool: Tool): void {
+    if (tool.upstream === undefined) return
+    const tools = this.#servers.get(tool.upstream) ?? new Set()
+    this.#servers.set(tool.upstream, tools.add(tool))
   }
 
-  #ownKey (tool: Tool): string {
-    return `${canonicalName(tool)}\n${this.#view}`
+  #remove (tool: Tool): void {
+    const { upstream = '' } = tool
+    const tools = this.#servers.get(upstream)
+    tools?.delete(tool)
+    if (tools?.size === 0) this.#servers.delete(upstream)
+  }
+
+  #ownKey (name: string): string {
+    return `${name}\n${this.#view}`
   }
 
   /** True for a tool that says something else here than in the whole gateway, or is called otherwise. */
@@ -131,13 +145,13 @@ export class ViewSearch {
     return !isCalledSo || listed === undefined || TEXTS.some(member => listed[member] !== tool.listed[member])
   }
 
-  async #found (query: string, limit: number, call: Call): Promise<Tool[]> {
+  async #findFor (query: string, limit: number, call: Call): Promise<Tool[]> {
     await this.#mcp.upstreams.firstLists(call)
     const keys = await this.#index.find(query, limit, key => this.#isFor(call, this.#byKey.get(key)))
     return keys.flatMap(key => this.#byKey.get(key) ?? [])
   }
 
-  async #named (names: readonly string[], call: Call): Promise<Array<Tool | undefined>> {
+  async #getFor (names: readonly string[], call: Call): Promise<Array<Tool | undefined>> {
     await this.#mcp.upstreams.firstLists(call)
     const { tools } = this.#mcp.views.get(this.#view) ?? {}
     return names.map(name => {
@@ -151,8 +165,11 @@ export class ViewSearch {
   }
 
   #listedFor (identity: Identity): Tool['listed'] {
-    const { views } = this.#mcp
-    const description = this.#describe(server => grants(identity, views.get(server)?.scopes ?? DEFAULT_SCOPES))
+    const { scopes } = this.#mcp
+    const mayUse = (tool: Tool): boolean =>
+      grants(identity, scopes.target('tools', tool.name, tool).scopes) &&
+      !scopes.hides(identity, this.#view, 'tools', tool.name, tool)
+    const description = this.#describe(server => [...this.#servers.get(server) ?? []].some(mayUse))
     const known = this.#described.get(description)
     if (known !== undefined) return known
     if (this.#described.size >= MAX_DESCRIPTIONS) this.#described.clear()

@@ -1,3 +1,4 @@
+import { pagesIn } from '../../../protocol/definitions/app.js'
 import type { ItemChange } from '../../../protocol/definitions/collection.js'
 import type { Prompt } from '../../../protocol/definitions/prompt.js'
 import type { Resource } from '../../../protocol/definitions/resource.js'
@@ -6,9 +7,10 @@ import type { Mcp } from '../../core/mcp.js'
 import type { Kind } from '../../core/scopes.js'
 import type { Selected, View } from '../../core/views.js'
 import type { ViewSearch } from '../search/view-search.js'
-import { difference, inOrder, partialDifference, type Difference } from './difference.js'
-import { chooseNames, hasOwnNames, nameIn, projected, projectedResource, type Clash } from './projected.js'
-import { excludes, includes, includesUri, mayShow, type ViewDefinition } from './selection.js'
+import { changeShown, replaceInOrder, replaceShown, type Difference } from './difference.js'
+import { ProjectedItems } from './projected-items.js'
+import { chooseNames, hasOwnNames, nameIn, projectResource, type Clash } from './projection.js'
+import { excludes, excludesUri, excludesUriIn, includes, includesUri, mayShow, type ViewDefinition } from './selection.js'
 import { ToolsOfView } from './tools-of-view.js'
 
 type Whole = Pick<Mcp, 'tools' | 'prompts' | 'resources'>
@@ -16,7 +18,7 @@ type Whole = Pick<Mcp, 'tools' | 'prompts' | 'resources'>
 type Named = 'tools' | 'prompts'
 
 /** The tools or prompts of a view: as they are shown by name, and where they are registered. */
-interface Shown<T> {
+interface ShownList<T> {
   readonly shown: Map<string, T>
   readonly registry: {
     get: (key: string) => T | undefined
@@ -32,8 +34,7 @@ export class CuratedView {
   readonly tools: ToolsOfView
   /** The items of the whole that were looked at: true for those that are in the view. */
   readonly #included = new WeakMap<object, boolean>()
-  /** The items of the view, by those of the whole that they were made of. */
-  readonly #projected = new WeakMap<object, Tool | Prompt | Resource>()
+  readonly #projected: ProjectedItems
   readonly #shown = {
     tools: new Map<string, Tool>(),
     prompts: new Map<string, Prompt>(),
@@ -63,6 +64,7 @@ export class CuratedView {
     this.#isSearchNew = search !== undefined || former?.hasSearch === true
     this.#whole = whole
     this.definition = definition
+    this.#projected = new ProjectedItems(definition)
     if (former !== undefined) this.#shown = former.#shown
     Object.assign(view, {
       description: definition.description,
@@ -72,6 +74,7 @@ export class CuratedView {
         hasOwnNames: hasOwnNames(definition),
         includes: (kind, item) => this.#includes(kind, item),
         excludes: (kind, item) => excludes(definition, kind, item),
+        excludesUri: excludesUriIn(definition),
         mayShow: upstream => mayShow(definition, upstream),
         has: alias => this.#has(alias),
         asCalled: search && (tool => search.asCalled(tool))
@@ -80,8 +83,8 @@ export class CuratedView {
     this.tools = new ToolsOfView(definition, view.tools, this.#shown.tools, own, search)
     view.resources.findUnlistedWith((uri, call, template) => {
       const found = whole.resources.findUnlisted(uri, call, template)
-      return found !== undefined && includesUri(definition, found, uri)
-        ? projectedResource(found, definition)
+      return found !== undefined && (includesUri(definition, found, uri) || this.#isPage(found, uri))
+        ? projectResource(found, definition)
         : undefined
     })
   }
@@ -89,6 +92,11 @@ export class CuratedView {
   /** The names that two items would have. */
   get clashes (): Clash[] {
     return [...this.#clashes.tools, ...this.#clashes.prompts]
+  }
+
+  /** Sentences about items that are left out. */
+  get failures (): string[] {
+    return this.#projected.failures
   }
 
   /** True when the view has templates whose resources are listed. */
@@ -136,29 +144,38 @@ export class CuratedView {
     this.#view.resources.limitCaching(resources.sources.templates.mostHints)
   }
 
-  get #shownTools (): Shown<Tool> {
+  /** True for a page that a tool of its server in the view names, unless the view takes the page away. */
+  #isPage ({ upstream }: Resource, uri: string): boolean {
+    return !excludesUri(this.definition, upstream, uri) &&
+      [...this.#shown.tools.values()].some(tool =>
+        tool.upstream === upstream && pagesIn(tool.listed._meta).includes(uri))
+  }
+
+  get #shownTools (): ShownList<Tool> {
     return { shown: this.#shown.tools, registry: this.tools }
   }
 
-  get #shownPrompts (): Shown<Prompt> {
+  get #shownPrompts (): ShownList<Prompt> {
     return { shown: this.#shown.prompts, registry: this.#view.prompts }
   }
 
-  #syncNamed<T extends Tool | Prompt> (kind: Named, items: Iterable<T>, { shown, registry }: Shown<T>): void {
+  #syncNamed<T extends Tool | Prompt> (kind: Named, items: Iterable<T>, { shown, registry }: ShownList<T>): void {
     const included = [...items].filter(item => this.#includes(kind, item))
     const { names, clashes } = chooseNames(included, this.definition, this.#view.name)
     this.#clashes[kind] = clashes
+    this.#projected.begin(kind)
     const next = new Map(
-      included.map(item => {
+      included.flatMap(item => {
         const chosen = names.get(item) ?? item.name
         // No short or new name hides a tool of the view itself.
         const name = kind === 'tools' && this.tools.hasOwn(chosen) ? item.name : chosen
-        return [name, this.#projectNamed(item, name)]
+        const made = this.#projected.named(item, name)
+        return made === undefined ? [] : [[name, made] as const]
       })
     )
     // They win over others of their names.
     if (kind === 'tools') for (const own of this.tools.own()) next.set(own.name, own as T)
-    const { removed, put } = difference(shown, next)
+    const { removed, put } = replaceShown(shown, next)
     const isNew = kind === 'tools' && this.#isSearchNew
     if (isNew) this.#isSearchNew = false
     this.#relay(registry, { removed, put: isNew ? [...next.values()] : put })
@@ -168,12 +185,12 @@ export class CuratedView {
    * Takes over the changed items alone: of 5,000 tools one changes at a time. False where a name is taken, or was, so
    * that all names have to be chosen again; nothing has changed then.
    */
-  #apply<T extends Tool | Prompt> (kind: Named, change: ItemChange<T>, { shown, registry }: Shown<T>): boolean {
+  #apply<T extends Tool | Prompt> (kind: Named, change: ItemChange<T>, { shown, registry }: ShownList<T>): boolean {
     if (this.#clashes[kind].length > 0) return false
     const next = new Map<string, T | undefined>()
     const gone = new Set<T>()
     for (const item of change.removed) {
-      const known = this.#projected.get(item) as T | undefined
+      const known = this.#projected.get(item)
       if (known === undefined || shown.get(known.name) !== known) continue
       next.set(known.name, undefined)
       gone.add(known)
@@ -188,13 +205,14 @@ export class CuratedView {
       const name = nameIn(this.definition, item)
       if (isTaken(name) || isTaken(item.name)) return false
       taken.add(name).add(item.name)
-      next.set(name, this.#projectNamed(item, name))
+      const made = this.#projected.named(item, name)
+      if (made !== undefined) next.set(name, made)
     }
-    this.#relay(registry, partialDifference(shown, next))
+    this.#relay(registry, changeShown(shown, next))
     return true
   }
 
-  #relay<T> (registry: Shown<T>['registry'], { removed, put }: Difference<T>): void {
+  #relay<T> (registry: ShownList<T>['registry'], { removed, put }: Difference<T>): void {
     if (removed.length + put.length === 0) return
     this.#aliases = undefined
     registry.relay(removed, put)
@@ -203,8 +221,8 @@ export class CuratedView {
   #syncResources (): void {
     const { fixed, templates } = this.#whole.resources.sources
     const changes = [
-      difference(this.#shown.fixed, this.#resourcesOf(fixed.values())),
-      inOrder(this.#shown.templates, this.#resourcesOf(templates.values()))
+      replaceShown(this.#shown.fixed, this.#resourcesOf(fixed.values())),
+      replaceInOrder(this.#shown.templates, this.#resourcesOf(templates.values()))
     ]
     this.#relay(this.#view.resources, {
       removed: changes.flatMap(({ removed }) => removed),
@@ -214,31 +232,13 @@ export class CuratedView {
 
   #resourcesOf (items: Iterable<Resource>): Map<string, Resource> {
     const included = [...items].filter(item => this.#includes('resources', item))
-    return new Map(
-      included.map(item => [
-        item.uri,
-        this.#project(item, () => true, () => projectedResource(item, this.definition))
-      ])
-    )
+    return new Map(included.map(item => [item.uri, this.#projected.resource(item)]))
   }
 
   #includes (kind: Kind, item: Selected): boolean {
     let is = this.#included.get(item)
     if (is === undefined) this.#included.set(item, is = includes(this.definition, kind, item))
     return is
-  }
-
-  /** An item that did not change stays the same object. */
-  #project<T extends Tool | Prompt | Resource> (item: T, fits: (known: T) => boolean, make: () => T): T {
-    const known = this.#projected.get(item) as T | undefined
-    if (known !== undefined && fits(known)) return known
-    const made = make()
-    this.#projected.set(item, made)
-    return made
-  }
-
-  #projectNamed<T extends Tool | Prompt> (item: T, name: string): T {
-    return this.#project(item, known => known.name === name, () => projected(item, name, this.definition))
   }
 
   #has (alias: string): boolean {

@@ -1,15 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fitsGlob, mayFitFrom } from '../../../lib/glob.js'
 import { didYouMean } from '../../../lib/nearest-name.js'
+import { canonicalNames } from '../../../protocol/definitions/common-members.js'
+import { fixedTexts } from '../../../protocol/definitions/overrides/override.js'
 import type { Mcp } from '../../core/mcp.js'
 import type { Kind } from '../../core/scopes.js'
 import type { Selected } from '../../core/views.js'
 import type { ViewSearch } from '../search/view-search.js'
 import { CuratedView } from './curated-view.js'
-import { chooseNames, hasOwnNames, type Clash } from './projected.js'
+import { chooseNames, hasOwnNames, type Clash } from './projection.js'
 import { resourceTools } from './resource-tools.js'
 import {
-  canonicalNames,
   includes,
   patternsOf,
   searchIn,
@@ -88,6 +89,7 @@ export class CuratedViews {
   /** Serves these views, and no others. A view whose definition is the same is not touched. */
   async configure (definitions: ViewDefinitions): Promise<void> {
     const { views } = this.#mcp
+    views.addFixedTexts(Object.values(definitions).flatMap(({ override = {} }) => fixedTexts(override)))
     this.closeOthers(Object.keys(definitions))
     for (const [name, definition] of Object.entries(definitions)) {
       const former = this.#all.get(name)
@@ -145,7 +147,8 @@ export class CuratedViews {
         length === 0 ? undefined : `${what} would be that of several things, which keep their ${long}names`
       )
     }
-    const sentences = [...this.#all].flatMap(([name, { clashes, tools: { oddities } }]) => [
+    const sentences = [...this.#all].flatMap(([name, { clashes, failures, tools: { oddities } }]) => [
+      ...failures.map(failure => `view ${name}: ${failure}`),
       ...clashes.map(clash => `view ${name}: ${describeClash(clash)}; exclude one of them, or ${remedyOf(clash)}`),
       ...oddities.map(odd => `option views.${name}.override.${odd.name}: ${odd.problem}`)
     ])
@@ -156,7 +159,7 @@ export class CuratedViews {
   /** Logs patterns that match nothing of what is known completely. */
   #warnOfPatterns (): void {
     for (const [name, { definition }] of this.#all) {
-      for (const sentence of this.#unmatched(name, definition)) this.#log.warn({}, sentence)
+      for (const sentence of this.#describeUnmatched(name, definition)) this.#log.warn({}, sentence)
     }
   }
 
@@ -168,7 +171,7 @@ export class CuratedViews {
     ].flatMap(({ clashes }) => clashes)
   }
 
-  #unmatched (name: string, definition: ViewDefinition): string[] {
+  #describeUnmatched (name: string, definition: ViewDefinition): string[] {
     const { upstreams } = this.#mcp
     const decided = this.#decided.get(name) ?? new Set()
     const patterns = patternsOf(definition).filter(({ field, pattern }) => !decided.has(`${field} ${pattern}`))
@@ -211,7 +214,7 @@ function kindsOf (field: Kind | 'exclude' | 'search.always' | 'override'): reado
 const remedyOf = ({ isShort }: Clash): string => (isShort ? 'use long names' : 'choose another name')
 
 /** Describes a name that more than one thing would have. */
-export function describeClash ({ name, canonical, isShort }: Clash): string {
+function describeClash ({ name, canonical, isShort }: Clash): string {
   const kept = isShort ? 'long names' : 'names'
   return `${canonical.map(each => `"${each}"`).join(' and ')} would both be called "${name}", and keep their ${kept}`
 }

@@ -2,7 +2,7 @@
 export interface Difference<T> { readonly removed: T[], readonly put: T[] }
 
 /** Finds what differs, and makes `shown` equal to `next`. */
-export function difference<T> (shown: Map<string, T>, next: ReadonlyMap<string, T>): Difference<T> {
+export function replaceShown<T> (shown: Map<string, T>, next: ReadonlyMap<string, T>): Difference<T> {
   const removed = [...shown].filter(([key]) => !next.has(key)).map(([, item]) => item)
   const put = [...next].filter(([key, item]) => shown.get(key) !== item).map(([, item]) => item)
   replaceAll(shown, next)
@@ -10,7 +10,7 @@ export function difference<T> (shown: Map<string, T>, next: ReadonlyMap<string, 
 }
 
 /** Finds what differs for some keys, of which those with `undefined` go, and changes `shown` likewise. */
-export function partialDifference<T> (shown: Map<string, T>, some: ReadonlyMap<string, T | undefined>): Difference<T> {
+export function changeShown<T> (shown: Map<string, T>, some: ReadonlyMap<string, T | undefined>): Difference<T> {
   const [removed, put]: [T[], T[]] = [[], []]
   for (const [key, item] of some) {
     const former = shown.get(key)
@@ -27,7 +27,7 @@ export function partialDifference<T> (shown: Map<string, T>, some: ReadonlyMap<s
 }
 
 /** The first template that matches a URI serves it: where one differs, all are put again, in the order of the whole. */
-export function inOrder<T> (shown: Map<string, T>, next: ReadonlyMap<string, T>): Difference<T> {
+export function replaceInOrder<T> (shown: Map<string, T>, next: ReadonlyMap<string, T>): Difference<T> {
   const [before, after] = [[...shown.values()], [...next.values()]]
   replaceAll(shown, next)
   return before.length === after.length && before.every((item, index) => item === after[index])

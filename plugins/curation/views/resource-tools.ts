@@ -27,6 +27,7 @@ export function resourceTools (mcp: Mcp): Tool[] {
         const purpose = [PURPOSE, call.peer.view ?? '', call.principal ?? ''].join(' ')
         const after = cursor === undefined ? undefined : sealer.open(purpose, cursor)
         if (cursor !== undefined && typeof after !== 'string') throw errors.cursorRefused()
+        await mcp.upstreams.firstLists(call)
         const { items, templates, last } = await resources.pageFor(call, after as string | undefined, PAGE)
         return {
           resources: items,

@@ -1,5 +1,6 @@
 import { fitsGlob, mayFitFrom } from '../../../lib/glob.js'
-import { tryDecode } from '../../../lib/network.js'
+import { allSpellingsOf, spellingsOf } from '../../../lib/uri-spellings.js'
+import { canonicalNames, qualifiedUri } from '../../../protocol/definitions/common-members.js'
 import type { ToolOverride, ToolOverrides } from '../../../protocol/definitions/overrides/override.js'
 import type { ResultOptions } from '../../../protocol/definitions/result-options.js'
 import { isObject } from '../../../protocol/wire/json.js'
@@ -57,16 +58,6 @@ export function mayShow (
   )
 }
 
-/**
- * The names that an item has in the operator's options, the first of which is the one in the audit log. A resource of
- * an upstream is named by its URI behind the alias, a tool or prompt also by its long name where that was cut.
- */
-export function canonicalNames (kind: Kind, { name, uri, accessName, scopeNames }: Selected): readonly string[] {
-  const own = accessName ?? name ?? uri ?? ''
-  if (kind === 'resources') return [scopeNames?.[0] ?? own]
-  return scopeNames ?? [own]
-}
-
 /** How a view changes the look of an item; undefined where it does not. Only tools are changed. */
 export function overrideOf (
   { override }: ViewDefinition,
@@ -79,13 +70,20 @@ export function overrideOf (
 
 /** True for a URI behind a template that is not in the view, though the template is; however it is spelled. */
 export function excludesUri ({ exclude = [] }: ViewDefinition, upstream: string | undefined, uri: string): boolean {
-  return exclude.length > 0 && fitAny(exclude, spellingsOf(uri).map(spelling => qualified(upstream, spelling)))
+  if (exclude.length === 0) return false
+  return fitAny(exclude, allSpellingsOf(uri).map(spelling => qualifiedUri(upstream, spelling)))
 }
+
+/** Tells the URIs that a view takes away; undefined for a view that takes nothing away. */
+export const excludesUriIn = (definition: ViewDefinition) =>
+  definition.exclude === undefined || definition.exclude.length === 0
+    ? undefined
+    : (upstream: string | undefined, uri: string): boolean => excludesUri(definition, upstream, uri)
 
 /** True for a resource that is not listed, by a URI that is in the view however it is spelled. */
 export function includesUri (definition: ViewDefinition, item: Selected, uri: string): boolean {
-  return spellingsOf(uri).every(spelling =>
-    includes(definition, 'resources', { ...item, scopeNames: [qualified(item.upstream, spelling)] })
+  return !excludesUri(definition, item.upstream, uri) && spellingsOf(uri).every(spelling =>
+    includes(definition, 'resources', { ...item, scopeNames: [qualifiedUri(item.upstream, spelling)] })
   )
 }
 
@@ -95,7 +93,7 @@ export function mayExcludeFrom (
   upstream: string | undefined,
   start: string
 ): boolean {
-  return exclude.some(pattern => mayFitFrom(pattern, qualified(upstream, start)))
+  return exclude.some(pattern => mayFitFrom(pattern, qualifiedUri(upstream, start)))
 }
 
 /** The patterns of a view that are compared with names, by the field that has them. */
@@ -117,41 +115,6 @@ export function searchIn ({ search = false }: ViewDefinition): SearchDefinition 
   if (search === false) return undefined
   const { always = [], limit = DEFAULT_HITS } = search === true ? {} : search
   return { always, limit }
-}
-
-/** The URI as operators write it: behind the alias of the upstream, if it is of one. */
-const qualified = (upstream: string | undefined, uri: string): string =>
-  upstream === undefined || uri.startsWith(`${upstream}+`) ? uri : `${upstream}+${uri}`
-
-/**
- * A URI, and what a server may take it for: decoded, decoded twice, without its dot segments, doubled slashes, query
- * and fragment.
- */
-function spellingsOf (uri: string): string[] {
-  const once = decode(uri)
-  const texts = [uri, once, decode(once)]
-  const shorter = texts.map(text => text.replace(/[?#].*$/s, ''))
-  return [...new Set([...texts, ...shorter].flatMap(text => [text, withoutDots(text)]))]
-}
-
-/** Decodes what can be decoded. */
-const decode = (uri: string): string => uri.replace(/(?:%[0-9a-f]{2})+/gi, encoded => tryDecode(encoded) ?? encoded)
-
-/** The URI without the segments `.` and `..` and without empty ones in its path. */
-function withoutDots (uri: string): string {
-  const [start, path] = splitPath(uri)
-  const segments: string[] = []
-  for (const segment of path.split(/[/\\]+/)) {
-    if (segment === '..') segments.pop()
-    else if (segment !== '.') segments.push(segment)
-  }
-  return start + segments.join('/')
-}
-
-/** The scheme with its slashes, and the rest. */
-function splitPath (uri: string): [start: string, path: string] {
-  const { length } = /^[^/]*:\/*/.exec(uri)?.[0] ?? ''
-  return [uri.slice(0, length), uri.slice(length)]
 }
 
 /** Adds up `servers` and the list of the kind; an empty list is none of it, and a view that names nothing has all. */

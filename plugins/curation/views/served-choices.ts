@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Values } from '../../../protocol/store.js'
 import { isObject } from '../../../protocol/wire/json.js'
-import { hasOwnNames } from './projected.js'
+import { hasOwnNames } from './projection.js'
 import type { ViewDefinition, ViewDefinitions } from './selection.js'
 
 const SPACE = 'views'

@@ -1,8 +1,9 @@
+import { canonicalNames } from '../../../protocol/definitions/common-members.js'
 import type { Registry } from '../../../protocol/definitions/definition-registry.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
 import type { ViewSearch } from '../search/view-search.js'
-import { projected } from './projected.js'
-import { canonicalNames, excludes, fitAny, searchIn, type ViewDefinition } from './selection.js'
+import { projectItem } from './projection.js'
+import { excludes, fitAny, searchIn, type ViewDefinition } from './selection.js'
 
 /** The tools of a view where they are registered: those that only it has, and others, which search hides from lists. */
 export class ToolsOfView {
@@ -55,8 +56,9 @@ export class ToolsOfView {
   relay (removed: readonly Tool[], put: readonly Tool[]): void {
     const { always = [] } = searchIn(this.#definition) ?? {}
     const isListed = (tool: Tool): boolean => this.hasOwn(tool.name) || fitAny(always, canonicalNames('tools', tool))
+    const replaced = this.search === undefined ? [] : put.flatMap(({ name }) => this.#getListed(name) ?? [])
     this.#registry.relay(removed, put, tool => this.search !== undefined && !isListed(tool))
-    this.search?.change(removed, put)
+    this.search?.change([...removed, ...replaced], put)
     this.renew()
   }
 
@@ -68,9 +70,15 @@ export class ToolsOfView {
     if (changed.length > 0) this.#registry.relay([], changed)
   }
 
+  /** The tool that is listed by this name, not one that has it as another spelling. */
+  #getListed (name: string): Tool | undefined {
+    const tool = this.#registry.get(name)
+    return tool?.name === name ? tool : undefined
+  }
+
   #project (own: Tool): Tool {
     const { results, override, ...definition } = this.#definition
-    const made = this.#projected.get(own) ?? projected(own, own.name, definition)
+    const made = this.#projected.get(own) ?? projectItem(own, own.name, definition)
     this.#projected.set(own, made)
     return made
   }

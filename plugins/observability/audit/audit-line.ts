@@ -1,4 +1,5 @@
 import { oneLine } from '../../../lib/one-line.js'
+import type { Approval } from '../../../protocol/dispatch/target.js'
 import { shortName } from '../../../protocol/wire/identity.js'
 
 const MAX_NAME = 200
@@ -19,11 +20,21 @@ export interface AuditLine {
   /** The alias of the upstream that the target belongs to. */
   upstream: string | undefined
   outcome: string
+  /** The name of the rule that decided, or its place in option `rules`. */
+  rule: string | undefined
+  /** The answer of a person: about this call, or the one that this call gave. */
+  approval: Approval | undefined
+  /** The answers of operators to questions that the call asked. */
+  answers: readonly Approval[] | undefined
   code: number | undefined
   /** How long it took, in milliseconds. */
   ms: number
   /** The id that the client got with an internal error. */
   correlation: string | undefined
+  /** The task that the call created, or whose work it is. */
+  task: string | undefined
+  /** True for the work of a task: one round of it, from its start or its answers to its end or its next questions. */
+  isTaskRun: true | undefined
 }
 
 /**
@@ -42,6 +53,7 @@ export function callSentence ({
   unknown,
   upstream,
   outcome,
+  rule,
   code,
   ms
 }: AuditLine): string {
@@ -57,7 +69,9 @@ export function callSentence ({
     Math.floor(tenths / 10) +
     '.' +
     (tenths % 10) +
-    ' ms (' +
+    ' ms' +
+    (rule === undefined || outcome !== 'denied' ? '' : ' by ' + rule) +
+    ' (' +
     (principal === undefined ? '' : oneLine(shortName(principal), MAX_NAME) + ', ') +
     transport +
     ')'

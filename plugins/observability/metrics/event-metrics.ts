@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { now } from '../../../lib/time.js'
 import type { Peer } from '../../../protocol/peer/peer.js'
+import { isFinal, type TaskRecord } from '../../../protocol/tasks/task-record.js'
 import { isMcpError } from '../../../protocol/wire/errors.js'
 import { OPERATION_BOUNDS, SESSION_BOUNDS, WAIT_BOUNDS } from './bounds.js'
-import { OTHER, failureOf, isTimeout } from '../../../protocol/dispatch/call-facts.js'
+import { OTHER, failureOf, isTimeout, subjectOf } from '../../../protocol/dispatch/call-facts.js'
 import { codeLabel } from './call-metrics.js'
 import { Counter, Histogram, type Metric } from './series.js'
 
@@ -35,6 +36,9 @@ export function eventMetrics ({
     WAIT_BOUNDS
   )
   const resumes = new Counter('patchbay_resume_total', 'Attempts of clients to resume a stream.', ['outcome'])
+  const early = new Counter('patchbay_early_answers_total', 'Calls that were answered before they ended.', ['tool'])
+  const created = new Counter('patchbay_tasks_created_total', 'Tasks that were created at this node.', ['kind'])
+  const ended = new Counter('patchbay_tasks_ended_total', 'Tasks that this node has ended.', ['kind', 'outcome'])
   // There from the start, so that their first increase is seen.
   for (const outcome of ['ok', 'gone', 'exhausted']) resumes.with(outcome)
   const endSession = ({ conversation: { openedAt }, revision }: Peer): void => {
@@ -49,15 +53,23 @@ export function eventMetrics ({
       questions.with(method, outcome).add()
       if (outcome !== 'deferred') waits.with(method, outcome).observe(ms / 1_000)
     }),
+    observers.earlyAnswer.add(call => early.with(subjectOf(call).tool ?? OTHER).add()),
+    observers.task.add(task => {
+      if (isFinal(task)) ended.with(task.kind, outcomeOf(task)).add()
+      else created.with(task.kind).add()
+    }),
     observers.resume.add(outcome => resumes.with(outcome).add())
   ]
   return {
-    metrics: [refused, cut, sessions, questions, waits, resumes],
+    metrics: [refused, cut, sessions, questions, waits, early, created, ended, resumes],
     stop: () => {
       for (const off of offs) off()
     }
   }
 }
+
+/** The state in which a task ended; `error` where it is completed with a result that reports a failure. */
+const outcomeOf = ({ status, isError }: TaskRecord): string => isError === true ? 'error' : status
 
 /** Lasts as long as its connection, or until something else is listened to. */
 const LISTEN = 'subscriptions/listen'

@@ -37,7 +37,8 @@ export function gauges (mcp: Mcp, unreached: Pick<WeakSet<object>, 'has'>): Metr
       'patchbay_upstream_up',
       'Whether an upstream server runs and answered the latest request; one that is started when it is needed counts as up.',
       ['upstream'],
-      () => configured(mcp).map(({ alias, state }) => [UP.has(state) && !isUnreached(alias) ? 1 : 0, alias] as const)
+      () =>
+        listConfigured(mcp).map(({ alias, state }) => [UP.has(state) && !isUnreached(alias) ? 1 : 0, alias] as const)
     ),
     restarts(mcp)
   ]
@@ -71,7 +72,7 @@ function byTransport (
   return [...sums].map(([transport, sum]) => [sum, transport] as const)
 }
 
-const configured = (mcp: Mcp) =>
+const listConfigured = (mcp: Mcp) =>
   'upstreams' in mcp ? mcp.upstreams.status().filter(({ state }) => state !== 'disabled') : []
 
 /** A counter, but one that upstreams keep themselves. */
@@ -80,7 +81,7 @@ function restarts (mcp: Mcp): Metric {
     'patchbay_upstream_restarts_total',
     'How often an upstream server was started again.',
     ['upstream'],
-    () => configured(mcp).map(({ alias, restarts }) => [restarts, alias] as const)
+    () => listConfigured(mcp).map(({ alias, restarts }) => [restarts, alias] as const)
   )
   return { ...metric, type: 'counter' }
 }

@@ -17,11 +17,12 @@ export function firstAttributes (method: string, { tool, prompt }: TracedSubject
 }
 
 /** How a message travels, and in which revision. */
-export function networkAttributes (transport: string, version: string): Attributes {
-  if (transport === 'stdio') return { 'mcp.protocol.version': version, 'network.transport': 'pipe' }
-  if (transport === 'memory') return { 'mcp.protocol.version': version }
+export function networkAttributes (transport: string, version: string | undefined): Attributes {
+  const revision = version === undefined ? {} : { 'mcp.protocol.version': version }
+  if (transport === 'stdio') return { ...revision, 'network.transport': 'pipe' }
+  if (transport === 'memory') return revision
   return {
-    'mcp.protocol.version': version,
+    ...revision,
     'network.transport': 'tcp',
     'network.protocol.name': transport === 'websocket' ? 'websocket' : 'http'
   }

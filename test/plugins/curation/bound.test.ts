@@ -85,7 +85,7 @@ t.test('other spellings of what a view excludes are unknown, too', async t => {
   const app = await gateway(t, {
     tools: false,
     plugins: [plugin],
-    views: { some: { exclude: ['file:///secret/*'] }, free: { exclude: ['x'] } }
+    views: { some: { exclude: ['file:///secret/*', 'file:///hidden'] }, free: { exclude: ['x'] } }
   })
   const client = await createClient(app, { view: 'some' })
   t.match(await client.read('file:///readme'), { text: 'read readme' })
@@ -98,7 +98,19 @@ t.test('other spellings of what a view excludes are unknown, too', async t => {
     'secret%2Fkey',
     'a/%2e%2e/secret/key',
     'secret/key?x',
-    '%73ecret/key?%'
+    '%73ecret/key?%',
+    '/secret/key',
+    '//secret/key',
+    '%2Fsecret/key',
+    '\\secret/key',
+    '%5Csecret\\key',
+    '\tsecret/key',
+    'se\ncret/key',
+    'secret/key%00',
+    '..//secret/key',
+    'hidden/',
+    'hidden%00',
+    'hidden%00.txt'
   ]) {
     await t.rejects(client.read(`file:///${path}`), { code: -32002 }, path)
   }

@@ -4,6 +4,7 @@ import { gateway } from '../../support/gateway.js'
 import { ADA, bearer, BOB, listed } from '../../support/keys.js'
 import type { Json } from '../../support/specification/message.js'
 import { modern, newestLegacy } from '../../support/specification/revisions.js'
+import { openFixture } from '../../upstreams/fixture/open.js'
 import { FakeUpstream } from '../../upstreams/lists/fake-upstream.js'
 import { served } from '../../upstreams/lists/served.js'
 import { curated, logged, names, own, refusal } from './curated.js'
@@ -78,6 +79,14 @@ t.test('read_resource needs the scopes of its view like everything in it', async
 t.test('a view takes these tools away like others', async t => {
   const app = await gateway(t, { tools: false, plugins: [own], views: { a: { ...some, exclude: ['list_*'] } } })
   t.strictSame(await names(await createClient(app, { view: 'a' })), ['calculate', 'read_resource'])
+})
+
+t.test('list_resources waits for servers that were never read, as a list does', async t => {
+  const { entry } = await openFixture(t, 'stdio', newestLegacy)
+  const views = { all: { resourcesAsTools: true } }
+  const app = await gateway(t, { tools: false, mcpServers: { fixture: entry }, views })
+  const { output } = await (await createClient(app, { view: 'all' })).call('list_resources', {})
+  t.ok((output as { resources: Json[] }).resources.length > 0)
 })
 
 t.test('a question of a server that is read reaches the client of read_resource', async t => {

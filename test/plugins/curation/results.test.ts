@@ -279,7 +279,7 @@ async function withUpstream (t: Test, views: Options['views'], more: Partial<Ser
   const upstream = docs(more, script)
   const place = await served(t, [upstream], {}, app)
   await place.connect(upstream)
-  await app.mcp.results.settle()
+  await app.mcp.additions.settle()
   return { ...place, upstream }
 }
 
@@ -337,7 +337,7 @@ t.test('a view wins over a server, field by field, and its own options end with 
   clock.later = 5_001
   await t.rejects(tight.request('resources/read', { uri }), { message: /not found/i }, 'after the time of the server')
   await app.mcp.curation.configure({ tight: { servers: ['docs'], results: { max: 1_000 }, scopes: ['mcp'] } })
-  await app.mcp.results.settle()
+  await app.mcp.additions.settle()
   t.ok((await toolNames(await client({ view: 'tight' }))).includes('read_result'))
 })
 
@@ -429,7 +429,8 @@ t.test('a result is for its caller alone, over every road, and any other looks u
 })
 
 t.test('what is over the limits is not kept, and the answer says so', async t => {
-  const limits = { maxResultBytes: Buffer.byteLength(LONG) + 10, maxAllResultBytes: 2 * Buffer.byteLength(LONG) }
+  const stored = Buffer.byteLength(JSON.stringify(LONG))
+  const limits = { maxResultBytes: stored + 10, maxAllResultBytes: 2 * stored }
   const app = await gateway(t, { ...base, limits, views: { small: { results: { max: 1_000 } } } })
   const ada = await client(t, app, 'small', 'ada')
   const bob = await client(t, app, 'small', 'bob')
@@ -437,7 +438,7 @@ t.test('what is over the limits is not kept, and the answer says so', async t =>
   t.ok(linkIn(await call(ada, 'long')))
   const refused = await call(ada, 'long')
   t.equal(refused.content.length, 1)
-  t.match(refused.content[0]?.text, /^line 0[^]*left out here and not kept, because the results of this caller /)
+  t.match(refused.content[0]?.text, /^line 0[^]*left out here and not kept, because what is kept for this caller /)
   t.match(refused.content[0]?.text, / more than \d+ bytes \(limit maxResultBytes\)\][^]*line 2999 😀$/)
   t.ok((refused.content[0]?.text.length ?? 0) <= 1_000)
   t.ok(linkIn(await call(bob, 'long')), 'the limit is everybody\'s own')
@@ -459,6 +460,19 @@ t.test('results that are on disk survive a restart', async t => {
   const second = await gateway(t, options)
   t.equal(await textAt(await client(t, second, 'small', 'ada'), uri), LONG)
   await t.rejects(textAt(await client(t, second, 'small', 'bob'), uri), { message: /not found/i })
+})
+
+t.test('a request that is narrowed to some tools can read the results of these', async t => {
+  const app = await gateway(t, { ...base, views: { small: { results: { max: 2_000 } } } })
+  const ask = async (method: string, params: Json = {}): Promise<Json> => {
+    const payload = { jsonrpc: '2.0', id: 1, method, params }
+    const { result } = (await app.inject({ method: 'POST', url: '/message/small?tools=long', payload })).json<Json>()
+    return result as Json
+  }
+  t.match((await ask('tools/list'))['tools'], [{ name: 'long' }, { name: 'read_result' }])
+  const { content: [shown] } = await ask('tools/call', { name: 'long', arguments: {} }) as Result
+  const [, id] = /read_result and \{"id":"([\w-]+)"/.exec(shown?.text ?? '') ?? []
+  t.match(await ask('tools/call', { name: 'read_result', arguments: { id } }), { content: [{ text: /^line 0/ }, {}] })
 })
 
 t.test('a caller that lost the scopes of the tool cannot read its results', async t => {

@@ -163,7 +163,7 @@ t.test('clients that do not read or answer are counted when they are cut', async
 })
 
 t.test('refusals are counted by reason and status', async t => {
-  const { app, url } = await listening(t, { maxSessions: 1 })
+  const { app, url } = await listening(t, { limits: { maxSessions: 1 } })
   await openSession(url)
   await post(url, { id: 0, method: 'initialize', params: {} })
   await fetch(`${url}/mcp`, { headers: { origin: 'https://elsewhere.example' } })

@@ -78,7 +78,7 @@ t.test('draining: what comes after the shutdown began', async t => {
 })
 
 t.test('sessions and streams: those beyond the limits', async t => {
-  const { url, refusals } = await refusing(t, { maxSessions: 1, limits: { maxStreams: 1 } })
+  const { url, refusals } = await refusing(t, { limits: { maxSessions: 1, maxStreams: 1 } })
   const session = await openSession(url)
   await post(url, { id: 0, method: 'initialize', params: {} })
   t.strictSame(refusals, [{ reason: 'sessions', status: 503 }])

@@ -119,9 +119,9 @@ t.test('without the scope the method does not exist, over HTTP either, and is no
   const app = await gateway(t, { apiKeys })
   const initialize = { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } }
   const [ada, bob] = [await post(app, initialize, bearer(ADA)), await post(app, initialize, bearer(BOB))]
-  t.equal(
+  t.strictSame(
     (ada.json() as { result: { capabilities: { experimental?: object } } }).result.capabilities.experimental,
-    undefined
+    { 'patchbay/tasks': {} }
   )
   t.match(bob.json(), { result: { capabilities: { experimental: { 'patchbay/watch': {} } } } })
   const refused = await post(
@@ -138,7 +138,7 @@ t.test('without the scope the method does not exist, over HTTP either, and is no
   t.strictSame(refused.json(), JSON.parse(unknown.body.replace('hatch', 'watch')))
   const client = await createClient(app, { identity: { principal: 'eve', scopes: new Set(['mcp']) } })
   await t.rejects(client.request('patchbay/watch'), { code: -32601, message: 'Method not found: patchbay/watch' })
-  t.notOk('experimental' in (client.server['capabilities'] as object))
+  t.notMatch(client.server['capabilities'], { experimental: { 'patchbay/watch': {} } })
 })
 
 t.test('calls that stay open are told when they end, but not in how long calls take', async t => {
@@ -309,6 +309,27 @@ t.test('what is repaired and left out of the lists of an upstream is told', asyn
   t.match(watcher.last('upstreams'), [
     { alias: 'odd', tools: 1, repaired: 1, warnings: ['tool "b" is left out: its inputSchema is not an object'] }
   ])
+})
+
+t.test('what an upstream offers and was not accepted is told', async t => {
+  const program = `require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
+    const { id, method, params } = JSON.parse(line)
+    const result = method === 'initialize' ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } } : { tools: [{ name: 'a\\u200b', inputSchema: { type: 'object' } }] }
+    const answer = method === 'initialize' || method === 'tools/list' ? { result } : { error: { code: -32601, message: 'no' } }
+    if (id !== undefined) process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...answer }) + '\\n')
+  })`
+  const up = { command: process.execPath, args: ['-e', program] }
+  const app = await gateway(t, { pins: 'report', mcpServers: { up, free: { ...up, pins: 'off' } } })
+  const watcher = await Watcher.open(t, app)
+  const row = (alias: string): Record<string, unknown> | undefined =>
+    watcher.last('upstreams')?.find(each => each['alias'] === alias)
+  await until(() => row('up')?.['pins'] !== undefined && row('free')?.['tools'] === 1)
+  t.match(row('up')?.['pins'], {
+    mode: 'report',
+    differences: [/^nothing of it was accepted yet; an operator can look at it with patchbay pins diff up/],
+    marks: [/^tool "a.": name has 1 characters that are invisible/]
+  })
+  t.equal(row('free')?.['pins'], undefined)
 })
 
 t.test('a watcher that names members is told only these', async t => {

@@ -30,7 +30,7 @@ async function answer (socket: Socket): Promise<string> {
 const portOf = (url: string): number => Number(new URL(url).port)
 
 t.test('one connection too many is closed at once, until another ends', async t => {
-  const { app, url } = await listening(t, { maxConnections: 2 })
+  const { app, url } = await listening(t, { limits: { maxConnections: 2 } })
   const [first, second] = [await open(t, portOf(url)), await open(t, portOf(url))]
   await until(() => (app.server as http.Server & { _connections: number })._connections === 2, 'both are known')
   t.equal(await answer(await open(t, portOf(url))), '')
@@ -42,7 +42,7 @@ t.test('one connection too many is closed at once, until another ends', async t 
 })
 
 t.test('a WebSocket counts as the connection that it is', async t => {
-  const { url } = await listening(t, { maxConnections: 1 })
+  const { url } = await listening(t, { limits: { maxConnections: 1 } })
   const socket = await openSocket(portOf(url))
   t.equal(await answer(await open(t, portOf(url))), '')
   await t.rejects(openSocket(portOf(url)))

@@ -8,92 +8,60 @@ import { oldest, revisionNamed } from '../../../../protocol/revisions/table.js'
 import type { Prompt } from '../../../../protocol/definitions/prompt.js'
 import type { Resource } from '../../../../protocol/definitions/resource.js'
 import type { Tool } from '../../../../protocol/definitions/tool.js'
-import { gateway } from '../../../support/gateway.js'
+import { host } from '../../../support/host.js'
 import type { Json } from '../../../support/specification/message.js'
 import { newestLegacy } from '../../../support/specification/revisions.js'
-import { configurationOf, NEW_NAMES, type Configuration, type Item, type Kind } from './configuration.js'
-import { answerOf, referenceOf, uriOf } from './reference.js'
-
-type Ask = (method: string, params?: Json) => Promise<Json>
-
-/** A way to use a thing by its name: it answers with the canonical name of what was used. */
-interface Road {
-  readonly kind: Kind
-  readonly method: string
-  readonly params: (name: string) => Json
-  readonly used: (result: Json) => unknown
-}
-
-const text = (value: unknown): unknown => (value as Json | undefined)?.text
-
-/** All ways to use a thing. What is used by another way has to have a row here. */
-const ROADS: Road[] = [
-  {
-    kind: 'tools',
-    method: 'tools/call',
-    params: name => ({ name }),
-    used: ({ content }) => text((content as unknown[])[0])
-  },
-  {
-    kind: 'prompts',
-    method: 'prompts/get',
-    params: name => ({ name }),
-    used: ({ messages }) => text((messages as Json[])[0]?.content)
-  },
-  {
-    kind: 'prompts',
-    method: 'completion/complete',
-    params: name => ({ ref: { type: 'ref/prompt', name }, argument: { name: 'a', value: '' } }),
-    used: ({ completion }) => (completion as { values: string[] }).values[0]
-  },
-  {
-    kind: 'resources',
-    method: 'resources/read',
-    params: uri => ({ uri }),
-    used: ({ contents }) => text((contents as unknown[])[0])
-  }
-]
-
-const LISTS: Record<Kind, { method: string, key: 'name' | 'uri' }> = {
-  tools: { method: 'tools/list', key: 'name' },
-  prompts: { method: 'prompts/list', key: 'name' },
-  resources: { method: 'resources/list', key: 'uri' }
-}
-
-const MISSING = 'xyzzy'
+import { compareList, compareRoad, ROADS, type Ask } from './compare-roads.js'
+import { compareSearch } from './compare-search.js'
+import { configurationOf, type Configuration, type Item } from './configuration.js'
+import { compareHttpRoads } from './http-roads.js'
+import { uriOf } from './reference.js'
 
 /** A gateway whose things, views and scopes are those of one random configuration after the other. */
 export class RandomGateway {
   readonly #app: FastifyInstance
+  readonly #setCaller: (identity: Identity) => void
   #tools: Tool[] = []
   #prompts: Prompt[] = []
   #resources: Resource[] = []
 
+  /** In an application that says who calls, so that a caller is the same on every road. */
   static async open (t: Test): Promise<RandomGateway> {
-    return new RandomGateway(await gateway(t, { tools: false, plugins: [], views: { some: {} }, pageSize: 1_000 }))
+    const current: { identity: Identity | null } = { identity: null }
+    const app = await host(t, app => {
+      app.decorateRequest('identity', null as never)
+      app.addHook('onRequest', async request => { if (current.identity !== null) request.identity = current.identity })
+    }, { tools: false, plugins: [], views: { some: {} }, pageSize: 1_000, rest: true })
+    return new RandomGateway(app, identity => { current.identity = identity })
   }
 
-  constructor (app: FastifyInstance) {
+  constructor (app: FastifyInstance, setCaller: (identity: Identity) => void) {
     this.#app = app
+    this.#setCaller = setCaller
   }
 
   /** Finds what the gateway does otherwise than the reference, in the configuration of a seed. */
   async differences (seed: number): Promise<string[]> {
     const configuration = configurationOf(seed)
     await this.#configure(configuration, seed)
-    const ask = this.#asker(configuration)
+    const { view } = configuration
+    const ask = this.#asker(configuration, view && 'some')
     const found: string[] = []
     for (const kind of ['tools', 'prompts', 'resources'] as const) {
       found.push(...await compareList(configuration, kind, ask))
       for (const road of ROADS) if (road.kind === kind) found.push(...await compareRoad(configuration, road, ask))
     }
+    if (view !== undefined) found.push(...await compareSearch(configuration, this.#asker(configuration, 'searched')))
+    found.push(...await compareHttpRoads(this.#app, configuration, seed, this.#setCaller))
     return found.map(each => `seed ${seed}: ${each}`)
   }
 
   /** Every other time the view is there before the things, so that it hears of each change. */
-  async #configure ({ items, view = {}, operator }: Configuration, seed: number): Promise<void> {
+  async #configure ({ items, view = {}, operator, rules, rulesDefault }: Configuration, seed: number): Promise<void> {
     const { tools, prompts, resources, scopes, curation } = this.#app.mcp
-    if (seed % 2 === 0) await curation.configure({ some: view })
+    this.#app.mcp.rules.replace({ rules, rulesDefault })
+    const views = { some: view, searched: { ...view, search: { limit: 50 } } }
+    if (seed % 2 === 0) await curation.configure(views)
     const next = {
       tools: items.filter(({ kind }) => kind === 'tools').map(toolOf),
       prompts: items.filter(({ kind }) => kind === 'prompts').map(promptOf),
@@ -106,12 +74,12 @@ export class RandomGateway {
     resources.relay(this.#resources, next.resources)
     ;[this.#tools, this.#prompts, this.#resources] = [next.tools, next.prompts, next.resources]
     scopes.replaceScopes(operator)
-    await curation.configure({ some: view })
+    await curation.configure(views)
   }
 
-  #asker ({ view, granted, narrow, hasStatus }: Configuration): Ask {
+  #asker ({ granted, narrow, hasStatus, claims }: Configuration, view: string | undefined): Ask {
     const { dispatcher } = this.#app.mcp
-    const identity: Identity = { principal: 'ada', scopes: new Set(granted) }
+    const identity: Identity = { principal: 'ada', scopes: new Set(granted), claims }
     const narrowing = narrowingOf(
       { tools: narrow.query?.join() },
       {
@@ -124,7 +92,7 @@ export class RandomGateway {
     const revision = revisionNamed(newestLegacy.version) ?? oldest
     return async (method, params = {}) =>
       await new Promise(resolve => {
-        const peer = new Peer({ revision, identity, view: view === undefined ? undefined : 'some' })
+        const peer = new Peer({ revision, identity, view })
         const incoming = dispatcher.decode(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
         dispatcher.receive(incoming, peer, {
           streams: false,
@@ -136,46 +104,6 @@ export class RandomGateway {
         })
       })
   }
-}
-
-async function compareList (configuration: Configuration, kind: Kind, ask: Ask): Promise<string[]> {
-  const { method, key } = LISTS[kind]
-  const { result } = await ask(method)
-  const listed = ((result as Json)[kind] as Json[]).map(entry => entry[key]).join()
-  const expected = referenceOf(configuration, kind).filter(({ fate }) => fate === 'seen').map(({ name }) => name)
-  return listed === expected.sort().join() ? [] : [`${method} has ${listed}, not ${expected.join()}`]
-}
-
-async function compareRoad (configuration: Configuration, road: Road, ask: Ask): Promise<string[]> {
-  const reference = referenceOf(configuration, road.kind)
-  const seen = new Set(reference.filter(({ fate }) => fate === 'seen').map(({ name }) => name))
-  const missing = await use(road, MISSING, ask)
-  const found: string[] = []
-  const names = configuration.items
-    .filter(({ kind }) => kind === road.kind)
-    .flatMap(item => [item.canonical, item.kind === 'resources' ? uriOf(item) : item.own])
-  for (const name of new Set([...names, ...NEW_NAMES, 'serch'])) {
-    const { item, fate } = reference.find(each => each.name === name) ??
-      reference.find(({ item }) => item.canonical === name) ?? { item: undefined, fate: 'unknown' as const }
-    const { answer, suggested } = await use(road, name, ask)
-    const own = item && answerOf(item, configuration.view)
-    const expected = { seen: own, forbidden: 'forbidden', unknown: missing.answer }[fate]
-    if (answer !== expected) found.push(`${road.method} ${name} answers ${answer}, not ${expected}`)
-    found.push(...suggested.filter(each => !seen.has(each)).map(each => `${name}: ${each} is suggested`))
-  }
-  return found
-}
-
-/** The name of what was used, or the error without the name and without what it suggests. */
-async function use (road: Road, name: string, ask: Ask): Promise<{ answer: unknown, suggested: string[] }> {
-  const { result, error } = (await ask(road.method, road.params(name))) as { result?: Json, error?: Json }
-  if (result !== undefined) return { answer: road.used(result), suggested: [] }
-  if (String(error?.message).startsWith('Forbidden')) return { answer: 'forbidden', suggested: [] }
-  const whole = JSON.stringify(error)
-  const [suggestion = ''] = /; did you mean .*?\?/.exec(String(error?.message)) ?? []
-  const suggested = [...suggestion.matchAll(/"([^"]+)"/g)].map(([, each = '']) => each)
-  const answer = whole.replace(JSON.stringify(suggestion).slice(1, -1), '').replaceAll(name, 'NAME')
-  return { answer, suggested }
 }
 
 const relayed = ({ upstream, own, canonical }: Item): object =>

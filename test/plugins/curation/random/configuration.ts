@@ -1,5 +1,6 @@
 import type { ToolOverride, ToolOverrides } from '../../../../protocol/definitions/overrides/override.js'
 import type { ViewDefinition } from '../../../../plugins/curation/views/selection.js'
+import type { Condition, Rule, RulesDefault } from '../../../../protocol/rules/rule.js'
 
 export type Kind = 'tools' | 'prompts' | 'resources'
 
@@ -31,6 +32,10 @@ export interface Configuration {
   readonly operator: Record<string, string[]>
   readonly granted: string[]
   readonly narrow: Narrow
+  /** The options `rules` and `rulesDefault`, and the claims of the caller. */
+  readonly rules: Rule[]
+  readonly rulesDefault: RulesDefault
+  readonly claims: Record<string, unknown>
   /** True over HTTP, where a missing scope is told. */
   readonly hasStatus: boolean
 }
@@ -88,7 +93,39 @@ export function configurationOf (seed: number): Configuration {
     ),
     granted: random(10) === 0 ? ['admin'] : [...new Set(some([...SCOPES, 'mcp', 'mcp'], random, 2))],
     narrow: random(2) === 0 ? {} : randomNarrow(random),
-    hasStatus: random(2) === 0
+    hasStatus: random(2) === 0,
+    ...randomRules(random)
+  }
+}
+
+/** Half of all configurations have no rules. */
+function randomRules (random: Random): Pick<Configuration, 'rules' | 'rulesDefault' | 'claims'> {
+  const claims = { team: ['red', ['red', 'blue'], null, { of: 'red' }, 7][random(5)] }
+  if (random(2) === 0) return { rules: [], rulesDefault: 'allow', claims }
+  const rules = Array.from({ length: random(5) }, () => randomRule(random))
+  return { rules, rulesDefault: random(3) === 0 ? 'deny' : 'allow', claims }
+}
+
+function randomRule (random: Random): Rule {
+  const globs = some(PATTERNS.filter(pattern => !pattern.includes('?')), random)
+  const isDeny = random(2) === 0
+  return {
+    [isDeny ? 'deny' : 'allow']: globs.length === 0 ? ['one__*'] : globs,
+    ...(random(2) === 0 && { for: randomCondition(random, 3) }),
+    ...(random(3) === 0 && { where: { index: RULED[random(RULED.length)] ?? null } }),
+    ...(isDeny && random(6) === 0 && { deny: ['one__*', 'two__*'], hints: { readOnly: false as const } })
+  }
+}
+
+const RULED = ['fixed', { in: ['f*'] }, { not: 'fixed' }, { max: 3 }, null]
+
+function randomCondition (random: Random, depth: number): Condition {
+  return {
+    ...(random(3) === 0 && { principal: [['ada'], ['a*', 'bob'], ['bob']][random(3)] ?? [] }),
+    ...(random(3) === 0 && { scope: ['a', 'b', 'admin'][random(3)] ?? '' }),
+    ...(random(3) === 0 && { claim: { team: ['red', 'b*'][random(2)] ?? '' } }),
+    ...(random(4) === 0 && { view: ['s*', 'other'][random(2)] ?? '' }),
+    ...(depth > 0 && random(3) === 0 && { not: randomCondition(random, depth - 1) })
   }
 }
 

@@ -1,14 +1,16 @@
 import type { ViewDefinition } from '../../../../plugins/curation/views/selection.js'
 import type { Configuration, Item, Kind } from './configuration.js'
+import { ruledOf } from './ruled.js'
 
 /** The fate of a thing for a caller: it is seen, or a scope is missing, or it does not exist. */
 export type Fate = 'seen' | 'forbidden' | 'unknown'
 
 /** The rules once more, written apart from the product: each thing of a kind, its name for the caller, and its fate. */
 export function referenceOf (
-  { items, view = {}, operator, granted, narrow, hasStatus }: Configuration,
+  configuration: Configuration,
   kind: Kind
-): Array<{ item: Item, name: string, fate: Fate }> {
+): Array<{ item: Item, name: string, fate: Fate, isDenied: boolean }> {
+  const { items, view = {}, operator, granted, narrow, hasStatus } = configuration
   const fits = (globs: readonly string[] | undefined, ...names: string[]): boolean =>
     (globs ?? []).some(glob => {
       const text = glob.replace(/[+.]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.')
@@ -35,7 +37,10 @@ export function referenceOf (
     const isKept = kind === 'tools' ? isTool : toolsets.length === 0 || isOfSet
     const needed = [...(operator[`${kind}/${canonical}`] ?? item.scopes ?? ['mcp']), ...(view.scopes ?? [])]
     const isGranted = granted.includes('admin') || needed.every(scope => granted.includes(scope))
-    return { item, name, fate: !isKept ? 'unknown' : isGranted ? 'seen' : hasStatus ? 'forbidden' : 'unknown' }
+    const readOnly = kind === 'tools' ? isReadOnly(item) : undefined
+    const { isShown, isDenied } = ruledOf(configuration, { ...item, readOnly }, sentOf(item, view))
+    const fate = !isKept || !isShown ? 'unknown' : isGranted ? 'seen' : hasStatus ? 'forbidden' : 'unknown'
+    return { item, name, fate, isDenied }
   })
 }
 
@@ -55,6 +60,12 @@ function namesIn (items: Item[], { names: form, override }: ViewDefinition): Map
   return names
 }
 
+/** The argument that a tool gets of a caller who sends none. */
+function sentOf ({ kind, canonical }: Item, { override }: ViewDefinition): unknown {
+  const { value, default: preset } = override?.[canonical]?.arguments?.['index'] ?? {}
+  return kind === 'tools' ? value ?? preset : undefined
+}
+
 /** The answer of a thing: its canonical name, and for a tool the argument that a caller does not send. */
 export function answerOf ({ kind, canonical }: Item, { override }: ViewDefinition = {}): string {
   const { value = '', default: preset = '' } = override?.[canonical]?.arguments?.['index'] ?? {}
@@ -63,3 +74,12 @@ export function answerOf ({ kind, canonical }: Item, { override }: ViewDefinitio
 
 /** The URI of a resource, which has no alias in front. */
 export const uriOf = ({ upstream = 'own', own }: Item): string => `${upstream}:${own}`
+
+/** The tools of search that a caller may use: narrowing takes away those that it excludes, and no others. */
+export function searchToolsOf (configuration: Configuration): string[] {
+  const { view, granted, narrow: { exclude = [] } } = configuration
+  const needed = ['mcp', ...(view?.scopes ?? [])]
+  if (!granted.includes('admin') && needed.some(scope => !granted.includes(scope))) return []
+  const isOut = (name: string): boolean => exclude.includes('*') || (exclude.includes('*e*') && name.includes('e'))
+  return ['call_tool', 'describe_tools', 'find_tools'].filter(name => !isOut(name) && ruledOf(configuration, { canonical: name, readOnly: undefined }, undefined).isShown)
+}

@@ -1,19 +1,18 @@
 import t, { type Test } from 'tap'
-import { KeptResults, type NewResult } from '../../../../plugins/curation/results/kept-results.js'
-import type { Identity } from '../../../../protocol/wire/identity.js'
+import { KeptResults, type NewResult, type Reader } from '../../../../plugins/curation/results/kept-results.js'
 import { memoryStore } from '../../../../stores/memory/store.js'
 import { settable, stopTime } from '../../../support/clocks.js'
 import { onDisk } from '../../../support/environment/on-disk.js'
 import type { Store } from '../../../../protocol/store.js'
 
 const LIMITS = { maxResultBytes: 4_000_000, maxAllResultBytes: 8_000_000 }
-const ada: Identity = { principal: 'ada', scopes: new Set(['mcp']) }
-const bob: Identity = { principal: 'bob', scopes: 'all' }
-const anonymous: Identity = { principal: undefined, scopes: 'all' }
+const ada: Reader = { identity: { principal: 'ada', scopes: new Set(['mcp']) }, view: undefined }
+const bob: Reader = { identity: { principal: 'bob', scopes: 'all' }, view: undefined }
+const anonymous: Reader = { identity: { principal: undefined, scopes: 'all' }, view: undefined }
 const LONG = Array.from({ length: 60_000 }, (_, index) => `${index} größer 😀\n`).join('')
 
 const result = (text: string, more: Partial<NewResult> = {}): NewResult =>
-  ({ text, mimeType: 'text/plain', scopes: ['mcp'], part: 50_000, keep: 60_000, ...more })
+  ({ text, mimeType: 'text/plain', scopes: ['mcp'], part: 50_000, keep: 60_000, view: undefined, ...more })
 
 async function idOf (kept: KeptResults, owner: string | undefined, given: NewResult): Promise<string> {
   const added = await kept.add(owner, given)
@@ -30,7 +29,7 @@ for (const [name, open] of Object.entries(stores)) {
   t.test(`${name}: parts of a result join to the whole, whatever their length`, async t => {
     const kept = new KeptResults(await open(t), LIMITS)
     t.teardown(() => kept.close())
-    const id = await idOf(kept, 'ada', result(LONG))
+    const id = await idOf(kept, 'ada', result(LONG, { keep: 3_600_000 }))
     t.equal((await kept.read(id, ada, { isWhole: true }))?.text, LONG)
     for (const length of [9_973, 50_000, 262_144, 300_001]) {
       const parts: string[] = []
@@ -56,15 +55,20 @@ for (const [name, open] of Object.entries(stores)) {
     t.teardown(() => kept.close())
     const id = await idOf(kept, 'ada', result('hers', { scopes: ['notes'] }))
     const shared = await idOf(kept, undefined, result('shared'))
-    const reads = async (reader: Identity, which = id): Promise<string | undefined> =>
+    const reads = async (reader: Reader, which = id): Promise<string | undefined> =>
       (await kept.read(which, reader, {}))?.text
-    t.equal(await reads({ ...ada, scopes: new Set(['notes']) }), 'hers')
+    t.equal(await reads({ ...ada, identity: { principal: 'ada', scopes: new Set(['notes']) } }), 'hers')
     t.equal(await reads(ada), undefined, 'without the scope')
     t.equal(await reads(bob), undefined)
     t.equal(await reads(anonymous), undefined)
-    t.equal(await reads({ principal: '', scopes: 'all' }), undefined)
+    t.equal(await reads({ identity: { principal: '', scopes: 'all' }, view: undefined }), undefined)
     t.equal(await reads(anonymous, shared), 'shared')
     t.equal(await reads(bob, shared), undefined)
+    const inside = await idOf(kept, 'ada', result('inside', { view: 'one' }))
+    t.equal(await reads({ ...ada, view: 'one' }, inside), 'inside')
+    t.equal(await reads(ada, inside), 'inside', 'outside of all views')
+    t.equal(await reads({ ...ada, view: 'other' }, inside), undefined)
+    t.equal(await reads({ ...ada, view: 'one' }, shared), undefined)
     for (const odd of ['', id.slice(1), `${id}/000000`, '../x', '__proto__']) {
       t.equal(await reads(ada, odd), undefined, odd)
     }
@@ -77,13 +81,18 @@ for (const [name, open] of Object.entries(stores)) {
     const id = await idOf(kept, 'ada', result('x'.repeat(900)))
     t.match(
       await kept.add('ada', result('x'.repeat(200))),
-      /the results of this caller would have more than 1000 bytes \(limit maxResultBytes\)/
+      /what is kept for this caller would have more than 1000 bytes \(limit maxResultBytes\)/
     )
     t.match(
       await kept.add('bob', result('x'.repeat(700))),
       /all callers would have more than 1500 bytes \(limit maxAllResultBytes\)/
     )
     t.match(await kept.add('bob', result('x'.repeat(1_001))), /it has 1001 bytes, and at most 1000 are kept/)
+    t.match(
+      await kept.add('bob', result('\u0001'.repeat(200))),
+      /it has 1200 bytes, and at most 1000 are kept/,
+      'as the store has it'
+    )
     t.match(await kept.add('bob', result('x'.repeat(600))), { bytes: 600 }, 'what was refused does not count')
     clock.later = 60_001
     t.equal(await kept.read(id, ada, {}), undefined)

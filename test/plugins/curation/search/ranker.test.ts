@@ -3,6 +3,7 @@ import { MAX_HITS, MAX_QUERY, rank } from '../../../../plugins/curation/search/r
 import { ToolIndex } from '../../../../plugins/curation/search/tool-index.js'
 import { ToolError } from '../../../../protocol/wire/mcp-error.js'
 import { qualityOf, readLabelled, type Group } from '../../../../bench/measure/ranking.js'
+import { bestTime, cpuTime } from '../../../support/timing.js'
 
 const all = (): boolean => true
 const named = (name: string, description = ''): { name: string, listed: Record<string, unknown> } => ({ name, listed: { name, description } })
@@ -129,3 +130,13 @@ for (const [group, recall] of [['person', 0.35], ['agent', 0.88]] satisfies Arra
     t.ok(queries.length >= 60 && queries.every(({ labels }) => Object.keys(labels).every(name => tools.some(tool => tool.name === name))), 'every label is a tool')
   })
 }
+
+t.test('a name that is said again and again costs once', async t => {
+  const names = Array.from({ length: 4_000 }, (_, at) =>
+    [...'tool_of_many_cases'].map((letter, bit) => (at >> bit) % 2 === 0 ? letter : letter.toUpperCase()).join(''))
+  const index = await indexOf(...[...new Set(names)].map(name => named(name)))
+  const cost = async (query: string): Promise<number> =>
+    await bestTime(1, async () => cpuTime(() => { rank(index, query, 5, all) }), 5)
+  const [once, often] = [await cost('tool_of_many_cases x'), await cost('tool_of_many_cases '.repeat(100))]
+  t.ok(often < once * 5 + 5, `${often} ms, and ${once} ms once`)
+})

@@ -30,6 +30,19 @@ t.test('a view with search lists three tools and what is always listed, in few t
   t.ok(JSON.stringify(tools).length / 4 <= 700, `${JSON.stringify(tools).length / 4} tokens`)
 })
 
+t.test('the list of a view with search has few tokens, however many servers there are and whatever they say', async t => {
+  const servers = Array.from({ length: 50 }, (_, at) => new FakeUpstream(`server-${at}`, {
+    tools: [tool('look', { description: 'long '.repeat(500) })],
+    instructions: at % 2 === 0 ? `Knows ${'all about it '.repeat(500)}` : 'é"\\\n'.repeat(1_500)
+  }))
+  const { client } = await searchable(t, { all: { search: true } }, {}, servers)
+  const inside = await client({ view: 'all' })
+  const { tools } = await inside.request('tools/list')
+  t.ok(JSON.stringify(tools).length / 4 <= 700, `${JSON.stringify(tools).length / 4} tokens`)
+  const { text } = await inside.call('find_tools', { query: 'look' })
+  t.ok(text.length < 8 * 1_000, `${text.length} characters of eight tools`)
+})
+
 t.test('what is not listed is called by its name', async t => {
   const { client } = await searchable(t)
   const inside = await client({ view: 'all' })
@@ -57,6 +70,17 @@ t.test('the list stays the same when tools that are not listed change, and nothi
   t.strictSame(await names(inside), SEARCH, 'what is listed is announced')
 })
 
+t.test('a tool whose name another one has got is not found any more', async t => {
+  const override = { github__search: { name: 'look' }, github__brew: { name: 'look' } }
+  const { client, upstreams: [hub] } = await searchable(t, { all: { search: true, override } })
+  const inside = await client({ view: 'all' })
+  t.equal((await found(inside, 'search repositories'))[0], 'look')
+  if (hub !== undefined) hub.script.tools = [tool('brew', { description: 'Brews coffee' })]
+  hub?.connection.emit(LIST_CHANGED)
+  while (!(await found(inside, 'coffee')).includes('look')) await announced()
+  t.strictSame(await found(inside, 'search repositories'), ['docs__search'])
+})
+
 t.test('find_tools gives signatures, names or whole definitions, as many as asked for', async t => {
   const { client } = await searchable(t, { all: { search: { limit: 1 } } })
   const inside = await client({ view: 'all' })
@@ -76,6 +100,29 @@ t.test('find_tools gives signatures, names or whole definitions, as many as aske
   await t.rejects(inside.call('find_tools', { query: 'a', limit: 51 }), { message: /limit/ })
   const long = inside.call('find_tools', { query: 'x'.repeat(1024 * 1024) })
   await t.rejects(long, { message: /has 1048576 characters, and 2000 are allowed/ })
+})
+
+t.test('definitions are given up to a number of bytes, and the others as signatures, with how to get them', async t => {
+  const description = `Brews coffee. ${'é'.repeat(15_000)}`
+  const tools = Array.from({ length: 12 }, (_, at) => tool(`brew_${at}`, { description }))
+  const huge = tool('roast', { description: `Roasts beans. ${'x'.repeat(220_000)}` })
+  const upstream = new FakeUpstream('wordy', { tools: [...tools, huge] })
+  const { client } = await searchable(t, undefined, {}, [upstream])
+  const inside = await client({ view: 'all' })
+  const { output, text } = await inside.call('find_tools', { query: 'coffee', limit: 12, detail: 'full' })
+  const { tools: given } = output as { tools: Json[] }
+  t.equal(given.length, 12)
+  t.equal(given.filter(each => 'inputSchema' in each).length, 3)
+  t.equal(given.filter(each => /^wordy__brew_\d+\(.*\) - Brews coffee\.$/.test(String(each['signature']))).length, 9)
+  const why = /^Signatures only, because an answer has at most 100000 bytes .*; describe_tools gives these, with fewer names/m
+  t.match(text, why)
+  t.ok(Buffer.byteLength(text) < 110_000)
+  const names = given.slice(0, 8).map(({ name }) => name)
+  const described = await inside.call('describe_tools', { names })
+  t.match(described.text, why, 'as with describe_tools')
+  t.ok(Buffer.byteLength(described.text) < 110_000)
+  const whole = await inside.call('describe_tools', { names: ['wordy__roast'] })
+  t.ok(whole.text.length > 220_000, 'one alone is whole, however long it is')
 })
 
 t.test('a tool whose name is in the query comes first, whatever the scores', async t => {
@@ -235,6 +282,18 @@ t.test('views get search and lose it while clients are connected', async t => {
   await app.mcp.curation.configure({ all: { search: true } })
   await inside.notified(LIST_CHANGED)
   t.strictSame(await found(inside, 'handbook'), ['docs__search'], 'the index is made again')
+})
+
+t.test('a caller is told of the servers of which it may use a tool', async t => {
+  const scopes = Object.fromEntries(['search', 'lookup'].map(name => [`tools/docs__${name}`, ['secret']]))
+  const { client } = await searchable(t, undefined, { scopes })
+  const told = async (...granted: string[]): Promise<unknown> => {
+    const inside = await client({ view: 'all', identity: { principal: 'ada', scopes: new Set(granted) } })
+    const { tools } = await inside.request('tools/list') as { tools: Json[] }
+    return tools.find(({ name }) => name === 'find_tools')?.['description']
+  }
+  t.match(await told('mcp'), /Servers: github \(Works with repositories\.\)$/)
+  t.match(await told('mcp', 'secret'), /Servers: docs \(Knows the handbook\.\), github/)
 })
 
 t.test('find_tools waits for servers that were never read, as a list does', async t => {

@@ -118,9 +118,9 @@ t.test('a first sentence ends where it ends', async t => {
 
 t.test('servers are described in their own words, sorted, and as far as there is room', async t => {
   const servers = [
-    { name: 'slack', title: 'Slack' },
-    { name: 'github', instructions: 'Works with repositories. Be careful.', title: 'GitHub server' },
-    { name: 'files', title: 'Files on disk' },
+    { name: 'slack', instructions: 'Slack' },
+    { name: 'github', instructions: 'Works with repositories. Be careful.' },
+    { name: 'files', instructions: 'Files on disk' },
     { name: 'none' }
   ]
   const text = 'files (Files on disk), github (Works with repositories.), none, slack'

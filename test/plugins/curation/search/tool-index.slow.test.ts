@@ -119,6 +119,34 @@ t.test('no turn of the event loop is long while 5,000 tools are indexed and remo
   t.ok(longest < 20, `${longest} ms`)
 })
 
+t.test('10,000 tools are indexed in many turns of the event loop, and a query asks about few of them', async t => {
+  const { tools, queries: { person, agent } } = readLabelled()
+  const index = new ToolIndex()
+  let [turns, isOver] = [0, false]
+  const turn = (): void => {
+    turns++
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  index.change([], multiply(tools, 10_000))
+  await index.settled()
+  isOver = true
+  // A turn ends after 1 ms, and all of this takes some hundred.
+  t.ok(turns > 30, `${turns} turns`)
+  let most = 0
+  for (const { query } of [...person, ...agent]) {
+    let asked = 0
+    const hits = rank(index, query, 8, () => { asked++; return true })
+    t.ok(hits.length <= 8)
+    most = Math.max(most, asked)
+  }
+  t.ok(most < 1_000, `${most} of 10,000 are asked about`)
+  const words = 'create list search file issue '.repeat(66)
+  t.ok(index.termsOf(words).length <= 330)
+  t.strictSame(rank(index, words, 8, all).length, 8, 'each word counts once')
+  t.throws(() => rank(index, words.padEnd(2_001), 8, all), /2001 characters, and 2000 are allowed/)
+})
+
 t.test('a query of 5,000 tools takes less than a millisecond', async t => {
   const { tools, queries: { person, agent } } = readLabelled()
   const queries = [...person, ...agent]

@@ -1,4 +1,4 @@
-import type { Relay } from '../../../protocol/definitions/common-members.js'
+import { canonicalName, type Relay } from '../../../protocol/definitions/common-members.js'
 import type { Prompt } from '../../../protocol/definitions/prompt.js'
 import type { ListedResource, Resource } from '../../../protocol/definitions/resource.js'
 import { withResults } from '../../../protocol/definitions/result-options.js'
@@ -6,7 +6,7 @@ import type { Tool } from '../../../protocol/definitions/tool.js'
 import { settleNames } from '../../../lib/settle-names.js'
 import { derive } from '../../../protocol/definitions/derive.js'
 import { mergeOverrides, type ToolOverride } from '../../../protocol/definitions/overrides/override.js'
-import { overridden } from '../../../protocol/definitions/overrides/overridden.js'
+import { overrideTool } from '../../../protocol/definitions/overrides/override-tool.js'
 import { excludesUri, mayExcludeFrom, overrideOf, type ViewDefinition } from './selection.js'
 
 /** A name that several things would have in a view, by their canonical names. */
@@ -29,13 +29,14 @@ export function chooseNames<T extends Tool | Prompt> (
 ): { names: Map<T, string>, clashes: Clash[] } {
   const wanted = new Map(items.map(item => [item, nameIn(definition, item)]))
   if (!hasOwnNames(definition)) return { names: wanted, clashes: [] }
-  const { names, clashes } = settleNames(wanted, ({ name }) => name)
+  const spellingsOf = (item: T): string[] => [canonicalName(item), ...item.spellings ?? []]
+  const { names, clashes } = settleNames(wanted, ({ name }) => name, spellingsOf)
   return {
     names,
     clashes: clashes.map(({ name, items }) => ({
       view,
       name,
-      canonical: items.map(item => item.accessName ?? item.name),
+      canonical: items.map(canonicalName),
       isShort: items.every(item => overrideOf(definition, item)?.name !== name)
     }))
   }
@@ -55,17 +56,17 @@ export function hasOwnNames ({ names, override = {} }: ViewDefinition): boolean 
  * A tool or prompt as it is in a view, under that name; the item itself where nothing is different. Its canonical name
  * stays the one that it is scoped, rated, audited and measured by.
  */
-export function projected<T extends Tool | Prompt> (item: T, name: string, definition: ViewDefinition): T {
+export function projectItem<T extends Tool | Prompt> (item: T, name: string, definition: ViewDefinition): T {
   const { scopes, results } = definition
   const override = overrideOf(definition, item)
-  const shown = override === undefined ? item : overriddenIn(item as Tool, override, name) as T
+  const shown = override === undefined ? item : overrideIn(item as Tool, override, name) as T
   const changes = shown.kind === 'tool' ? withResults(shown, { view: results }) : {}
   if (shown === item && name === item.name && scopes === undefined && changes.results === undefined) return item
   const { listed = shown.listed } = changes
   return derive(shown, {
     ...changes,
     name,
-    accessName: item.accessName ?? item.name,
+    accessName: canonicalName(item),
     listed: name === listed.name ? listed : { ...listed, name },
     spellings: name === item.name ? item.spellings : [item.name, ...item.spellings ?? []],
     viewScopes: scopes
@@ -73,13 +74,13 @@ export function projected<T extends Tool | Prompt> (item: T, name: string, defin
 }
 
 /** Overrides a tool. The entry of its server may override it already: both are merged, and the view wins. */
-function overriddenIn (tool: Tool, override: ToolOverride, name: string): Tool {
+function overrideIn (tool: Tool, override: ToolOverride, name: string): Tool {
   const { original } = tool
-  return overridden(original?.tool ?? tool, mergeOverrides(original?.override, override), name)
+  return overrideTool(original?.tool ?? tool, mergeOverrides(original?.override, override), name)
 }
 
 /** A resource as it is in a view; the resource itself where nothing is different. */
-export function projectedResource (resource: Resource, definition: ViewDefinition): Resource {
+export function projectResource (resource: Resource, definition: ViewDefinition): Resource {
   const { scopes, exclude = [] } = definition
   const { uri, template, list, upstream, complete, relayCompletion } = resource
   if (template === undefined || exclude.length === 0) {
@@ -97,7 +98,7 @@ export function projectedResource (resource: Resource, definition: ViewDefinitio
         return variables === undefined || isOut(uri) ? undefined : variables
       }
     },
-    list: list && filteredList(list, ({ uri }) => !isOut(uri)),
+    list: list && filterList(list, ({ uri }) => !isOut(uri)),
     complete: isSilent ? {} : complete,
     relayCompletion: isSilent && relayCompletion !== undefined ? completeNothing : relayCompletion
   })
@@ -105,13 +106,19 @@ export function projectedResource (resource: Resource, definition: ViewDefinitio
 
 const completeNothing: Relay = async () => ({ completion: { values: [] } })
 
+/**
+ * The tools of the gateway that its results tell of, and the one that stands for a server before anyone has signed in
+ * to it: no tool of a server has these names in place of its long one.
+ */
+const OURS = new Set(['read_result', 'get_result', 'cancel_result', 'sign_in'])
+
 /** The own name of an item of an upstream, where every client takes it. */
 function shortName ({ name, ownName }: Tool | Prompt): string {
-  return ownName !== undefined && /^[A-Za-z0-9_-]{1,64}$/.test(ownName) ? ownName : name
+  return ownName !== undefined && !OURS.has(ownName) && /^[A-Za-z0-9_-]{1,64}$/.test(ownName) ? ownName : name
 }
 
 /** Goes on to read until there are as many as were asked for. */
-function filteredList (
+function filterList (
   list: NonNullable<Resource['list']>,
   isWanted: (resource: ListedResource) => boolean
 ): NonNullable<Resource['list']> {
