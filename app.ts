@@ -1,8 +1,9 @@
+import { maxHeaderSize } from 'node:http'
 import { dirname } from 'node:path'
 import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { gateway } from './gateway.js'
-import { routable } from './lib/routable-url.js'
+import { escapeUndecodable } from './lib/network.js'
 import { builtIns } from './loader/built-ins.js'
 import { isAskedFor, isQuiet } from './loader/demonstration.js'
 import { contribute } from './loader/load-file.js'
@@ -18,9 +19,11 @@ import { expressionsIn, wrongExpressions } from './options/results.js'
 import { serverOptions } from './options/server-options.js'
 import commands from './plugins/builtin/commands.js'
 import clipboard from './plugins/builtin/clipboard.js'
+import routeTools from './plugins/http/route-tools.js'
 import files from './plugins/builtin/files.js'
 import notes from './plugins/builtin/notes.js'
 import webSearch from './plugins/builtin/web-search.js'
+import { openStore } from './stores/open-store.js'
 import type { ServerEntry } from './upstreams/server-entry.js'
 import { version } from './version.js'
 
@@ -48,7 +51,9 @@ export type {} from './plugins/capabilities/prompts.js'
 export type {} from './plugins/security/rate-limiter.js'
 export type {} from './plugins/security/readiness.js'
 export type {} from './plugins/capabilities/resources.js'
+export type {} from './plugins/http/route-tools.js'
 export type {} from './plugins/http/sessions.js'
+export type {} from './plugins/capabilities/skills.js'
 export type {} from './plugins/capabilities/subscriptions.js'
 export type {} from './plugins/capabilities/tools.js'
 export type {} from './plugins/curation/costs.js'
@@ -85,12 +90,14 @@ export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Optio
 
 /**
  * A gateway of its own: a Fastify application that serves nothing else. With `knownFrom` it begins with the lists of
- * upstream servers that another one has in this data folder, where nothing is written.
+ * upstream servers that another one has in this data folder, where nothing is written; with `signInsOf` it uses the
+ * sign-ins that one with these options has stored, and renews them there.
  */
 export async function build (
   given: Partial<Options> = {},
   server: FastifyServerOptions = {},
-  knownFrom?: string
+  knownFrom?: string,
+  signInsOf?: Partial<Options>
 ): Promise<FastifyInstance> {
   const options = flatten(resolveOptions(given))
   const app = Fastify({
@@ -103,9 +110,11 @@ export async function build (
     // Log lines about a request carry its id; a child logger for each request would cost more than the rest of Fastify.
     childLoggerFactory: logger => logger,
     exposeHeadRoutes: false,
+    // Fastify's own 414 repeats the path, so every name that Node.js lets in is looked up, and not found as others.
+    routerOptions: { maxParamLength: maxHeaderSize },
     // Fastify's own 503 has no reason and no Retry-After; ours has.
     return503OnClosing: false,
-    rewriteUrl: ({ url = '/' }) => routable(url),
+    rewriteUrl: ({ url = '/' }) => escapeUndecodable(url),
     ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
     ...server
   })
@@ -114,6 +123,10 @@ export async function build (
   try {
     await app.register(standaloneGateway, options)
     if (knownFrom !== undefined) await recallLists(app, knownFrom)
+    if (signInsOf !== undefined) {
+      const { shareSignIns } = await import('./upstreams/sign-in/share.js')
+      await shareSignIns(app, flatten(resolveOptions(signInsOf)), openStore)
+    }
   } catch (error) {
     // The store may be open already.
     await app.close()
@@ -132,7 +145,7 @@ async function recallLists ({ mcp: { store } }: FastifyInstance, folder: string)
 
 const standaloneGateway = fp(async (fastify: FastifyInstance, options: FlatOptions) => {
   await assemble(fastify, options, true)
-}, { name: 'patchbay', fastify: '5.x' })
+}, { name: 'patchbay' })
 
 const TAKEN =
   'this application has a decorator "mcp" of its own, and patchbay adds one of that name; rename it, or add it in a scope that patchbay is not in'
@@ -145,6 +158,7 @@ async function assemble (fastify: FastifyInstance, options: FlatOptions, standal
   if (fastify.hasDecorator('mcp')) throw new Error(TAKEN)
   const deadline = loadDeadline(fastify)
   await fastify.register(gateway, { ...options, standalone })
+  await fastify.register(routeTools, options)
   if (standalone && !isPrivate(options)) {
     await fastify.register((await import('./http-server.js')).requestChecks, options)
   }
@@ -203,11 +217,11 @@ async function configureUpstreams (fastify: FastifyInstance, options: FlatOption
 
 /** Opens the views, when everything that is known at the start is served. */
 async function configureViews ({ mcp }: FastifyInstance, { views }: FlatOptions): Promise<void> {
-  const { curation, results } = mcp
+  const { curation, additions } = mcp
   const mistakes = [...await curation.missingIn(views), ...clashingNames(await curation.clashesIn(views))]
   if (mistakes.length > 0) throw new OptionsError(mistakes)
   await curation.configure(views)
-  await results.settle()
+  await additions.settle()
 }
 
 /** True when only the client that started the command can reach it, and needs no credential. */

@@ -18,7 +18,7 @@ const MARKUP = [
 ]
 
 /** One row for each error, however long: they are read, and made into docs/errors.md, as tables. */
-const ERROR_TABLES = ['protocol/wire/errors.ts', 'protocol/http/http-errors.ts']
+const ERROR_TABLES = ['protocol/wire/errors.ts', 'protocol/wire/task-errors.ts', 'protocol/http/http-errors.ts']
 
 export default [
   ...neostandard({

@@ -14,7 +14,9 @@ import resources from './plugins/capabilities/resources.js'
 import roots from './plugins/capabilities/roots.js'
 import sampling from './plugins/capabilities/sampling.js'
 import servers from './plugins/capabilities/servers.js'
+import skills from './plugins/capabilities/skills.js'
 import subscriptions from './plugins/capabilities/subscriptions.js'
+import tasks from './plugins/capabilities/tasks.js'
 import tools from './plugins/capabilities/tools.js'
 import completeness from './plugins/core/completeness.js'
 import health from './plugins/core/health.js'
@@ -22,12 +24,19 @@ import hops from './plugins/core/hops.js'
 import mcp from './plugins/core/mcp.js'
 import nodeCalls from './plugins/core/node-calls.js'
 import scopes from './plugins/core/scopes.js'
+import storedTasks from './plugins/core/stored-tasks.js'
 import unavailable from './plugins/core/unavailable.js'
 import views from './plugins/core/views.js'
+import additions from './plugins/curation/additions.js'
 import costs from './plugins/curation/costs.js'
+import patience from './plugins/curation/patience.js'
 import results from './plugins/curation/results.js'
 import search from './plugins/curation/search.js'
 import curation from './plugins/curation/views.js'
+import access from './plugins/trust/access.js'
+import approvals from './plugins/trust/approvals.js'
+import rules from './plugins/trust/rules.js'
+import allTasks from './plugins/observability/all-tasks.js'
 import audit from './plugins/observability/audit.js'
 import tracing from './plugins/observability/tracing.js'
 import watch from './plugins/observability/watch.js'
@@ -37,6 +46,11 @@ import { LIMITS } from './protocol/wire/limits.js'
 import { openStore } from './stores/open-store.js'
 import upstreams from './upstreams/plugin.js'
 import { version } from './version.js'
+
+const TASK_LIMITS = [
+  'maxTasks', 'maxTasksPerPrincipal', 'taskTtl', 'maxTaskTtl', 'taskRetention', 'maxTaskResult',
+  'maxResultBytes', 'maxAllResultBytes'
+] as const satisfies Array<keyof FlatOptions>
 
 /**
  * Registers the dispatcher with its store, then each MCP capability, in the order in which they need each other: every
@@ -61,6 +75,7 @@ export const gateway = fp(async (fastify: FastifyInstance, options: FlatOptions 
     challenge: scopes => scopeChallenge(fastify, options, scopes)
   })
   await fastify.register(nodeCalls)
+  await fastify.register(storedTasks, pick(options, TASK_LIMITS))
   await fastify.register(unavailable)
   if (options.audit) await fastify.register(audit)
   await fastify.register(tracing, { traces: options.traces })
@@ -84,11 +99,18 @@ export const gateway = fp(async (fastify: FastifyInstance, options: FlatOptions 
     maxSubscriptionText: options.maxSubscriptionText,
     maxUri: options.maxUri
   })
-  for (const plugin of [tools, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
+  await fastify.register(skills, { pageSize })
+  for (const plugin of [tools, prompts, completion, sampling, elicitation, roots, tasks]) await fastify.register(plugin)
+  await fastify.register(rules, pick(options, ['rules', 'rulesDefault']))
+  await fastify.register(additions)
+  await fastify.register(approvals, pick(options, [
+    'maxApprovals', 'maxApprovalsPerCaller', 'maxApprovalText', 'approvalWebhook', 'rules'
+  ]))
   await fastify.register(results, pick(options, ['maxResultBytes', 'maxAllResultBytes']))
+  await fastify.register(patience)
   await fastify.register(rateLimiter, options)
   await fastify.register(upstreams, options)
-  await fastify.register(servers)
+  for (const plugin of [servers, allTasks, access]) await fastify.register(plugin)
   await fastify.register(search)
   await fastify.register(curation, { maxMcpConfig: options.maxMcpConfig })
   await fastify.register(costs)

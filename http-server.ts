@@ -26,7 +26,10 @@ import healthRoutes from './routes/health.js'
 import mcpRoutes from './routes/mcp.js'
 import messageRoutes from './routes/message.js'
 import probeRoutes from './routes/probes.js'
+import apiRoutes from './routes/api.js'
+import approvalRoutes from './routes/approvals.js'
 import rootRoute from './routes/root.js'
+import signInRoutes from './routes/sign-in.js'
 import ticketRoutes from './routes/ticket.js'
 import wellKnownRoutes from './routes/well-known.js'
 import { writePrepared } from './transports/http/json-reply.js'
@@ -136,6 +139,9 @@ const allRoutes = fp(async (scope: FastifyInstance, options: FlatOptions) => {
     await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings })
     await routes.register(messageRoutes)
     await routes.register(healthRoutes)
+    if (options.rest) await routes.register(apiRoutes)
+    await routes.register(signInRoutes)
+    if (options.approvalWebhook !== undefined) await routes.register(approvalRoutes)
     if (identities.required) await routes.register(ticketRoutes)
     if (servesMetrics(options, standalone)) {
       await routes.register(metricsRoutes, { challenge: scopes => scopeChallenge(scope, options, scopes) })

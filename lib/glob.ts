@@ -27,6 +27,27 @@ export function fitsGlob (pattern: string, text: string): boolean {
   return inPattern === pattern.length
 }
 
+/**
+ * Makes a test for a pattern in which only `*` stands for other characters. It looks for each part between two of them
+ * once.
+ */
+export function matcherOf (pattern: string): (text: string) => boolean {
+  const [first = '', ...parts] = pattern.split('*')
+  const last = parts.pop()
+  if (last === undefined) return text => text === pattern
+  const least = pattern.length - parts.length - 1
+  return text => {
+    if (text.length < least || !text.startsWith(first) || !text.endsWith(last)) return false
+    let at = first.length
+    for (const part of parts) {
+      const found = text.indexOf(part, at)
+      if (found < 0) return false
+      at = found + part.length
+    }
+    return at <= text.length - last.length
+  }
+}
+
 /** True when a text that begins with `start` can fit the pattern. */
 export function mayFitFrom (pattern: string, start: string): boolean {
   const wildcard = pattern.search(/[*?]/)

@@ -56,3 +56,22 @@ export function basicCredential ({ username, password }: Pick<URL, 'username' | 
   if (username === '' && password === '') return undefined
   return `Basic ${Buffer.from([username, password].map(text => tryDecode(text) ?? text).join(':')).toString('base64')}`
 }
+
+/** True for a URL that a token may be sent to: one with TLS, or on this machine. */
+export const isConfidential = ({ protocol, hostname }: Pick<URL, 'protocol' | 'hostname'>): boolean =>
+  protocol === 'https:' || protocol === 'wss:' || isLoopback(hostname)
+
+/**
+ * Escapes a URL that cannot be decoded: Fastify would answer it without any hook, and so it is an unknown URL like
+ * others.
+ */
+export function escapeUndecodable (url: string): string {
+  if (!url.includes('%')) return url
+  const [path = ''] = url.split(/[?#;]/, 1)
+  try {
+    decodeURIComponent(path)
+    return url
+  } catch {
+    return url.replaceAll('%', '%25')
+  }
+}

@@ -119,3 +119,36 @@ function listOf (names: readonly string[]): string {
   const shown = names.slice(0, NAMED).join(', ')
   return names.length > NAMED ? `${shown} and ${names.length - NAMED} more` : shown
 }
+
+/** How long a client waits for the response to a call, in milliseconds, and where that is reported. */
+interface Wait { readonly ms: number, readonly source: string }
+
+/** The time after which requests of the official SDKs time out, unless a client sets another one. */
+const USUAL_WAIT = 60_000
+/** The part of it that a call may take: its answer has to arrive, too. */
+const USED = 11 / 12
+
+/**
+ * By the name that a client gives itself, or its beginning. Where versions or settings differ, the shortest counts; a
+ * client that is not here is taken to wait as long as those of the official SDKs do.
+ */
+const WAITS: Readonly<Record<string, Wait>> = {
+  'claude-ai': { ms: 60_000, source: 'https://github.com/anthropics/claude-code/issues/22542' },
+  'claude-code': { ms: 60_000, source: 'https://github.com/anthropics/claude-code/issues/63379' },
+  'codex-mcp-client': { ms: 60_000, source: 'https://github.com/kky42/codex-as-mcp/issues/5' },
+  'gemini-cli-mcp-client': {
+    ms: 600_000,
+    source: 'https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md'
+  },
+  'Visual Studio Code': {
+    ms: Infinity,
+    source: 'https://github.com/microsoft/vscode-copilot-release/issues/14130'
+  }
+}
+
+/** For how long a call of this client may run before it has to be answered: shortly before the client gives up. */
+export function clientWait (client: unknown): number {
+  const { name } = Object(client) as { name?: unknown }
+  const known = typeof name === 'string' ? Object.keys(WAITS).find(start => name.startsWith(start)) : undefined
+  return USED * (known === undefined ? USUAL_WAIT : WAITS[known]?.ms ?? USUAL_WAIT)
+}

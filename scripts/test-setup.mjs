@@ -12,7 +12,9 @@ export const PROGRAMS = [
   { program: 'redis-server', package: 'redis-server' },
   { program: 'nginx', package: 'nginx' },
   { program: 'chromium', package: 'chromium' },
-  { program: 'promtool', package: 'prometheus' }
+  { program: 'promtool', package: 'prometheus' },
+  { program: 'zsh', package: 'zsh' },
+  { program: 'fish', package: 'fish' }
 ]
 
 const APT = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60']

@@ -27,7 +27,7 @@ const Output = Type.Object({
     Type.Array(
       Type.Object({
         alias: Type.String(),
-        state: Type.String({ description: 'ready, starting, stopped, backing off, crash loop, disabled or closed' }),
+        state: Type.String({ description: 'ready, starting, stopped, backing off, crash loop, needs sign-in, disabled or closed' }),
         stale: Type.Boolean({ description: 'True while its lists are those of an earlier start' }),
         transport: Type.String(),
         revision: Type.Optional(Type.String()),

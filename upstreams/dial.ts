@@ -1,4 +1,5 @@
 import { upstreamLimits } from '../protocol/wire/limits.js'
+import type { Credential } from '../transports/client/credential.js'
 import type { Dial } from '../transports/client/link.js'
 import type { ServerEntry } from './server-entry.js'
 import type { ChildDialer, ChildOptions } from './supervision/child-dial.js'
@@ -20,10 +21,16 @@ export interface DialOptions extends ChildOptions {
 
 /**
  * How a configured server is dialled. Its transport is loaded when it is dialled for the first time. `onLine` gets what
- * its processes write for people.
+ * its processes write for people; `credential` is the token of requests to a URL.
  */
-export function dialerOf ({ address }: ServerEntry, options: DialOptions, onLine?: (line: string) => void): Dialer {
-  if (address.kind !== 'stdio') return { dial: dialAddress(address, options), lastLines: () => [] }
+export function dialerOf (
+  { address }: ServerEntry,
+  options: DialOptions,
+  onLine?: (line: string) => void,
+  credential?: Credential
+): Dialer {
+  if (address.kind === 'openapi') throw new Error('an API is not dialled')
+  if (address.kind !== 'stdio') return { dial: dialAddress(address, options, credential), lastLines: () => [] }
   let child: ChildDialer | undefined
   return {
     dial: async (events, signal) => {
@@ -35,7 +42,11 @@ export function dialerOf ({ address }: ServerEntry, options: DialOptions, onLine
   }
 }
 
-function dialAddress (address: Exclude<ServerEntry['address'], { kind: 'stdio' }>, options: DialOptions): Dial {
+function dialAddress (
+  address: Exclude<ServerEntry['address'], { kind: 'stdio' | 'openapi' }>,
+  options: DialOptions,
+  credential: Credential | undefined
+): Dial {
   return async (events, signal) => {
     const {
       maxUpstreamMessage: maxMessage,
@@ -58,7 +69,8 @@ function dialAddress (address: Exclude<ServerEntry['address'], { kind: 'stdio' }
       connections,
       maxQueue,
       heartbeat,
-      maxPings
+      maxPings,
+      credential
     })(events, signal)
   }
 }

@@ -1,21 +1,22 @@
 import type { Call } from '../protocol/dispatch/call.js'
 import { Peer } from '../protocol/peer/peer.js'
-import type { OpenConnection } from './connection/connection.js'
+import type { OpenConnection } from './ports.js'
 import { callerOf } from './relay/client-of.js'
 import type { ServerEntry } from './server-entry.js'
-import type { Supervisor } from './supervision/supervisor.js'
+import type { SignedInConnection } from './signed-in-connection.js'
 
 type Key = Exclude<IsolationKey, undefined>
 
 export interface IsolatedOptions {
   readonly max: number
-  readonly create: () => Supervisor<OpenConnection>
+  /** Makes a connection whose requests carry the token of this owner. */
+  readonly create: (owner: string) => SignedInConnection
   /** Makes the error for a caller for whom no connection is left. */
   readonly refuse: (why: string) => Error
 }
 
-interface Isolated {
-  readonly supervisor: Supervisor<OpenConnection>
+interface Isolated extends SignedInConnection {
+  readonly owner: string
   readonly caller: string
   /** Stops listening to the end of the session. */
   readonly release: () => void
@@ -32,8 +33,11 @@ export class IsolatedConnections {
   }
 
   /** Rejects when all that may be open, or all that one caller may have, are in use. */
-  async get (key: Key, signal: AbortSignal): Promise<OpenConnection> {
-    const isolated = this.#all.get(key) ?? this.#add(key)
+  async get (key: Key, owner: string, signal?: AbortSignal): Promise<OpenConnection> {
+    const known = this.#all.get(key)
+    // A session is of one caller; that this holds is not left to those who made it.
+    if (known !== undefined && known.owner !== owner) this.#remove(key)
+    const isolated = this.#all.get(key) ?? this.#add(key, owner)
     this.#all.delete(key)
     this.#all.set(key, isolated)
     return await isolated.supervisor.get(signal)
@@ -42,6 +46,16 @@ export class IsolatedConnections {
   /** Settles when no caller waits for a start any more; never rejects. */
   async waitForStarts (): Promise<void> {
     await Promise.all([...this.#all.values()].map(async ({ supervisor }) => await supervisor.waitForStart()))
+  }
+
+  /** The connections whose requests carry the token of this owner; undefined for those of all. */
+  ofOwner (owner: string | undefined): SignedInConnection[] {
+    return [...this.#all.values()].filter(isolated => owner === undefined || isolated.owner === owner)
+  }
+
+  /** The tokens that its connections have. */
+  secrets (): string[] {
+    return [...this.#all.values()].flatMap(({ credential }) => credential?.secrets ?? [])
   }
 
   connections (): OpenConnection[] {
@@ -55,12 +69,12 @@ export class IsolatedConnections {
     await Promise.all(all.map(async ({ supervisor }) => await supervisor.close()))
   }
 
-  #add (key: Key): Isolated {
+  #add (key: Key, owner: string): Isolated {
     const caller = key instanceof Peer ? callerOf(key) : `principal ${key}`
     this.#makeSpace(caller)
-    const supervisor = this.#options.create()
+    const created = this.#options.create(owner)
     const release = key instanceof Peer ? key.onClose(() => this.#remove(key)) : () => {}
-    const isolated = { supervisor, caller, release }
+    const isolated = { ...created, owner, caller, release }
     this.#all.set(key, isolated)
     return isolated
   }
@@ -112,10 +126,12 @@ type IsolationKey = string | Peer | undefined
  * callers are one principal.
  */
 export function isolationKey (
-  isolate: ServerEntry['isolate'],
-  { peer, principal, revision }: Pick<Call, 'peer' | 'principal' | 'revision'>
+  { isolate, auth }: Pick<ServerEntry, 'isolate' | 'auth'>,
+  { peer, principal, revision }: Pick<Call, 'peer' | 'principal' | 'revision'>,
+  owner: string
 ): IsolationKey {
   if (isolate === 'none') return undefined
   const hasSession = peer.channel !== undefined && (!revision.stateless || peer.transport !== 'http')
-  return isolate === 'session' && hasSession ? peer : (principal ?? '')
+  if (isolate === 'session' && hasSession) return peer
+  return auth === 'caller' ? owner : principal ?? ''
 }

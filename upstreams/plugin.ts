@@ -2,13 +2,21 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Call } from '../protocol/dispatch/call.js'
+import { upstreamLimits } from '../protocol/wire/limits.js'
 import { processSurroundings } from '../system/environment.js'
+import { describeForeign } from '../system/files/own-file.js'
+import type { KeptValues } from './config/command-values.js'
 import type { LeftOut } from './config/findings.js'
 import type { ReadEntries, UpstreamSources } from './config/read-entries.js'
+import type { Snapshot } from './lists/snapshot.js'
+import { createPinPort, type PinPort } from './pins/port.js'
 import type { Repair, Upstream, UpstreamStatus } from './ports.js'
 import type { Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
-import type { Upstreams, UpstreamOptions } from './upstreams.js'
+import { createSignInPort, type SignInPort } from './sign-in/port.js'
+import type { SealingOptions } from './sign-in/storable.js'
+import type { UpstreamOptions } from './upstream-options.js'
+import type { Upstreams } from './upstreams.js'
 
 declare module '../plugins/core/mcp.js' {
   interface Mcp {
@@ -41,6 +49,10 @@ declare module '../plugins/core/mcp.js' {
        * stay as they were.
        */
       leftOut: () => readonly LeftOut[]
+      /** The lists of a server as they were read, and not yet as clients get them; undefined while none are known. */
+      listsOf: (alias: string) => Snapshot | undefined
+      /** Holds servers to the definitions that operators accepted. */
+      pins: PinPort
       /** Lists the changes in the lists of a server before they were served. */
       repairs: (alias: string) => Repair[]
       /**
@@ -53,17 +65,30 @@ declare module '../plugins/core/mcp.js' {
        */
       firstLists: (call: Call) => Promise<unknown>
       get: (alias: string) => Upstream | undefined
+      /** Sign-ins of persons to servers. */
+      signIns: SignInPort
+      /**
+       * Asks the caller to sign in to a server, if need be, and connects to it: the result of a tool, or the question.
+       */
+      signIn: (call: Call, upstream: Upstream) => Promise<Record<string, unknown>>
     }
   }
 }
 
+interface PublicOptions { readonly oauth?: { readonly resource: string } | undefined }
+
 /** Connects the gateway to other MCP servers. Their code is loaded with the first of them. */
-export default fp(async (fastify, options: UpstreamOptions) => {
+export default fp(async (fastify, options: UpstreamOptions & SealingOptions & PublicOptions) => {
   const { mcp } = fastify
   let loading: Promise<void> | undefined
   let upstreams: Upstreams | undefined
-  let [isHeld, isEnding] = [false, false]
+  let isHeld = false
+  const ending = new AbortController()
+  const closing = ending.signal
+  const entryOf = (alias: string): ServerEntry | undefined => upstreams?.get(alias)?.entry
   let notUsed: readonly LeftOut[] = []
+  const commandValues: KeptValues = new Map()
+  const pins = createPinPort(mcp.store.values, fastify.log, why => mcp.health.report('pins', why))
 
   mcp.provide('upstreams', {
     read: async sources => {
@@ -71,7 +96,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
         return { entries: [], leftOut: [], warnings: [], files: [] }
       }
       const { readEntries } = await import('./config/read-entries.js')
-      return await readEntries(sources, processSurroundings())
+      return await readEntries(sources, { ...processSurroundings(), describeForeign }, commandValues)
     },
     missingPrograms: async entries =>
       (await import('./supervision/child-dial.js')).missingPrograms(entries, options.upstreamProxies),
@@ -84,28 +109,31 @@ export default fp(async (fastify, options: UpstreamOptions) => {
         loading = undefined
         throw error
       }))
-      await upstreams?.configure(isHeld ? entries.map(entry => ({ ...entry, start: 'held' })) : entries)
+      await upstreams?.configure(isHeld ? entries.map(entry => ({ ...entry, start: 'held', pins: undefined })) : entries)
     },
-    hold: () => {
-      isHeld = true
-    },
+    hold: () => { isHeld = true },
     hasLists: alias => upstreams?.hasLists(alias) === true,
     status: () => upstreams?.status() ?? [],
     leftOut: () => notUsed,
+    listsOf: alias => upstreams?.listsOf(alias),
+    pins,
     repairs: alias => upstreams?.repairs(alias) ?? [],
     readLists: async (alias, signal) => await upstreams?.readLists(alias, signal),
     firstLists: async call => await upstreams?.firstLists(call),
-    get: alias => upstreams?.get(alias)
+    get: alias => upstreams?.get(alias),
+    signIn: async (call, upstream) => await (await import('./relay/relay-request.js')).relaySignIn(call, upstream),
+    signIns: createSignInPort(mcp.store.values, options, { entryOf, publicUrl: publicUrlOf(options), closing })
   })
   mcp.onDrain(() => upstreams?.drain())
   // After the calls in flight were waited for, which is done before this hook.
   fastify.addHook('onClose', async () => {
-    isEnding = true
+    ending.abort(new Error('the gateway is closing'))
     await upstreams?.close()
+    pins.close()
   })
 
   async function load (): Promise<void> {
-    upstreams = await createUpstreams(fastify, options, () => isEnding)
+    upstreams = await createUpstreams(fastify, options, () => closing.aborted)
     mcp.dispatcher.awaitTargetsWith(call => upstreams?.awaitedBy(call))
   }
 }, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-handshake', 'patchbay-health', 'patchbay-node-calls', 'patchbay-prompts', 'patchbay-resources', 'patchbay-tools', 'patchbay-views'] })
@@ -116,10 +144,11 @@ async function createUpstreams (
   options: UpstreamOptions,
   isEnding: () => boolean
 ): Promise<Upstreams> {
-  const [{ Upstreams }, { dialerOf }, { ReplyBudget }] = await Promise.all([
+  const [{ Upstreams }, { dialerOf }, { ReplyBudget }, signIns] = await Promise.all([
     import('./upstreams.js'),
     import('./dial.js'),
-    import('../transports/client/reply-budget.js')
+    import('../transports/client/reply-budget.js'),
+    mcp.upstreams.signIns.stored()
   ])
   const unread = (): number => mcp.dispatcher.backlogs.waiting + unreadBytes(mcp.connections?.replies)
   const replies = new ReplyBudget(options.maxUpstreamBytes, options.maxAllUpstreamBytes, unread)
@@ -132,13 +161,41 @@ async function createUpstreams (
     log,
     options,
     observer: mcp.dispatcher.observers.upstreamRequest,
-    dialerOf: (entry, redact) => dialerOf(entry, dialOptions, lineLogger(log, entry.alias, redact)),
+    dialerOf: (entry, redact, credential) =>
+      dialerOf(entry, dialOptions, lineLogger(log, entry.alias, redact), credential),
+    connectToApi: async (entry, own, signal) => {
+      const { connectToApi } = await import('./openapi/connection.js')
+      const { upstreamRequest: observer } = mcp.dispatcher.observers
+      return await connectToApi({ entry, ...own, ...apiLimitsOf(options), replies, observer }, signal)
+    },
+    signIns,
+    pins: mcp.upstreams.pins,
+    signInPages: mcp.upstreams.signIns.pages,
     reportHealth: (alias, trouble) => {
       mcp.health.report(`upstream ${alias}`, trouble)
       mcp.health.noteChange()
     }
   })
 }
+
+/** Where browsers reach the gateway, as its own access tokens say it: the URL before `/mcp`. */
+function publicUrlOf ({ oauth }: PublicOptions): string | undefined {
+  if (oauth === undefined) return undefined
+  const { origin, pathname } = new URL(oauth.resource)
+  return origin + pathname.replace(/\/(mcp)?\/?$/, '')
+}
+
+/** How much of the documents and replies of APIs is taken. */
+const apiLimitsOf = (options: UpstreamOptions) => ({
+  connections: options.maxUpstreamSockets,
+  maxQueue: options.maxUpstreamQueue,
+  maxDocument: options.maxApiDocument,
+  maxSchema: options.maxApiSchema,
+  maxOperations: options.maxUpstreamEntries,
+  maxReply: options.maxUpstreamMessage,
+  limits: upstreamLimits(options.maxUpstreamValues),
+  startTimeout: options.upstreamStartTimeout
+})
 
 function stopTimeoutOf (
   { stdio, upstreamStopTimeout, upstreamQuickStopTimeout }: UpstreamOptions,

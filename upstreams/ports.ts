@@ -4,7 +4,9 @@ import type { Revision } from '../protocol/revisions/revision.js'
 import type { Params } from '../protocol/wire/jsonrpc.js'
 import type { LogLevel } from '../protocol/wire/log-level.js'
 import type { ParkedCalls } from './relay/parking/parked-calls.js'
+import type { Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
+import type { SignInPages } from './sign-in/offer.js'
 
 /**
  * The call of a client that a request to an upstream serves. It may outlive the client's request: between two rounds it
@@ -72,12 +74,15 @@ export interface UpstreamServer {
   readonly instructions: string | undefined
   /** The hops that what it lists may come over, if it is a gateway of ours; undefined for other servers. */
   readonly hops?: readonly string[] | undefined
+  /** Sentences about what it has and does not list. */
+  readonly warnings?: readonly string[] | undefined
 }
 
-/** A link to an upstream after the handshake or discovery. */
+/** A link to an upstream after the handshake or discovery, or an API with its document. */
 export interface Connection {
-  readonly revision: Revision
-  readonly transport: 'stdio' | 'http' | 'sse' | 'websocket'
+  /** Undefined for an API, which does not speak MCP: it asks no questions. */
+  readonly revision: Revision | undefined
+  readonly transport: 'stdio' | 'http' | 'sse' | 'websocket' | 'openapi'
   readonly server: UpstreamServer
   readonly closed: boolean
   /**
@@ -92,11 +97,41 @@ export interface Connection {
    */
   onNotification (listener: (method: string, params: Params) => void): () => void
   onClose (listener: (why: Error) => void): () => void
+  /**
+   * Reads again what describes it, where it cannot say that this has changed. Listeners to changed lists hear of a
+   * difference.
+   */
+  reread? (): Promise<void>
   /** Settles when nothing of it is left; never rejects. `why` is what its listeners are told. */
   close (why?: Error): Promise<void>
 }
 
-export type UpstreamState = 'disabled' | 'stopped' | 'starting' | 'ready' | 'backing off' | 'crash loop' | 'closed'
+/** A connection to a server that speaks MCP. */
+export interface McpConnection extends Connection {
+  readonly revision: Revision
+  readonly transport: Exclude<Connection['transport'], 'openapi'>
+}
+
+/** A connection as its owner sees it. */
+export interface OpenConnection extends Connection {
+  readonly callsInFlight: number
+  /** True while a request is to be answered, such as a call or the reading of a list; not for a lasting one. */
+  readonly isBusy: boolean
+  /** Settles when no call is in flight, at the latest after `ms` milliseconds. */
+  drain (ms: number): Promise<void>
+}
+
+export type OpenMcpConnection = OpenConnection & McpConnection
+
+export type UpstreamState =
+  | 'disabled'
+  | 'stopped'
+  | 'starting'
+  | 'ready'
+  | 'backing off'
+  | 'crash loop'
+  | 'needs sign-in'
+  | 'closed'
 
 /** The state of an upstream that operators see. */
 export interface UpstreamStatus {
@@ -128,6 +163,8 @@ export interface Repair { readonly noun: string, readonly name: string, readonly
 /** One configured server, running or not. */
 export interface Upstream {
   readonly entry: ServerEntry
+  /** Hides the secrets that it knows. */
+  readonly redact: Redact
   /** The calls of all upstreams that wait for answers of clients. */
   readonly parked: ParkedCalls
   /** How often it may ask a client with a handshake during one call. */
@@ -160,6 +197,10 @@ export interface Upstream {
   lastLines (): readonly string[]
   /** Lines of the process that was started last, whether it runs or not: at most 100 lines. */
   recentLines (): readonly string[]
+  /** Takes over a sign-in of this owner that was stored or removed; undefined for those of all. */
+  readSignIn (owner?: string): Promise<void>
+  /** The pages where callers sign in to it; undefined where sign-ins cannot be stored. */
+  signInPages (): Promise<SignInPages | undefined>
   /** Starts it now, unless it runs, is being started or was removed. */
   retry (): void
   /** Lets the calls in flight finish, then ends everything that was started for it. Never rejects. */

@@ -1,5 +1,6 @@
 import { isLoopback } from '../lib/network.js'
 import type { Call } from '../protocol/dispatch/call.js'
+import { errors, type McpError } from '../protocol/wire/errors.js'
 import { ADMIN_SCOPE } from '../protocol/wire/identity.js'
 
 type Caller = Pick<Call, 'peer' | 'identity' | 'forwarded'>
@@ -13,6 +14,20 @@ export function withReason (error: Error, withReason: Error): Error {
   return error
 }
 
+/** Why a sign-in is needed, by the error that says so. Errors of upstreams that look like it are not here. */
+const unsigned = new WeakMap<object, string>()
+
+/** The error for callers while a person has to sign in. */
+export function signInRequired (alias: string, why: string): McpError {
+  const error = errors.signInRequired(alias, why)
+  unsigned.set(error, why)
+  return error
+}
+
+/** Why a sign-in is needed, where that is what an error of ours says. */
+export const whyUnsigned = (error: unknown): string | undefined =>
+  typeof error === 'object' && error !== null ? unsigned.get(error) : undefined
+
 /** The error as this caller may see it. */
 export const explainTo = (caller: Caller, error: unknown): unknown =>
   typeof error === 'object' && error !== null && mayKnowReasons(caller) ? explained.get(error) ?? error : error
@@ -21,7 +36,7 @@ export const explainTo = (caller: Caller, error: unknown): unknown =>
  * True for operators, and for callers who need no credential and are on this machine: a reason may name programs,
  * folders and addresses.
  */
-function mayKnowReasons ({ peer: { transport }, identity, forwarded }: Caller): boolean {
+export function mayKnowReasons ({ peer: { transport }, identity, forwarded }: Caller): boolean {
   const { principal, scopes, address } = identity
   if (scopes !== 'all') return scopes.has(ADMIN_SCOPE)
   if (principal !== undefined || transport === 'stdio' || transport === 'memory') return true

@@ -1,6 +1,5 @@
 import { tryDecode } from '../lib/network.js'
-import { withFixedValues } from '../protocol/definitions/overrides/override.js'
-import { mapTexts } from '../system/variables.js'
+import { fixedTexts } from '../protocol/definitions/overrides/override.js'
 import type { ServerEntry } from './server-entry.js'
 
 /** Hides the secrets of one server in a text. */
@@ -14,34 +13,44 @@ const SHORTEST_BASE64 = 8
 /** How deep a value that is logged is looked into. */
 const MAX_DEPTH = 8
 /** The names of arguments whose values are secrets. */
-const SECRET_NAME = /token|secret|password|passwd|pwd|credential|auth|api-?_?key|access-?_?key|private-?_?key|\bkey\b/i
+export const SECRET_NAME = /token|secret|password|passwd|pwd|credential|auth|api-?_?key|access-?_?key|private-?_?key|\bkey\b/i
+
+type MayHaveSecrets = Pick<ServerEntry, 'address' | 'override' | 'oauth' | 'secrets'>
 
 /**
  * Hides every value of an entry that may be a secret: of its environment, its headers, its URL, of arguments with a
- * telling name, and of overrides.
+ * telling name, of overrides, and what came out of files and programs. `more` are other secrets that the server gets.
  */
-export function redactor ({ address, override = {} }: Pick<ServerEntry, 'address' | 'override'>): Redact {
+export function redactor (
+  { address, override = {}, oauth, secrets: known = [] }: MayHaveSecrets,
+  more: readonly string[] = []
+): Redact {
   const secrets = address.kind === 'stdio'
     ? [...Object.values(address.env), ...ofArguments(address.args)]
-    : [...Object.values(address.headers).flatMap(ofHeader), ...ofUrl(address.url)]
-  withFixedValues(override, value => mapTexts(value, text => {
-    secrets.push(text)
-    return text
-  }))
+    : [...Object.values(address.headers).flatMap(ofHeader), ...ofUrl(address.url), oauth?.clientSecret ?? '', ...ofApi(address)]
   // The longest first, because one may be part of another.
-  const hidden = [...new Set(secrets.flatMap(formsOf))]
+  const hidden = [...new Set([...secrets, ...known, ...fixedTexts(override), ...more].flatMap(formsOf))]
     .filter(({ length }) => length >= SHORTEST)
     .sort((a, b) => b.length - a.length)
   return text => hidden.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text)
 }
 
-/** Hides the secrets of a server whose entry may be replaced. */
-export function redactorOf (server: () => Pick<ServerEntry, 'address' | 'override'>): Redact {
-  let [entry, redact]: [object?, Redact?] = []
+/**
+ * Hides the secrets of a server whose entry may be replaced, and so may other secrets that it gets; `tokens` are those
+ * of its sign-in.
+ */
+export function redactorOf (
+  server: () => MayHaveSecrets,
+  others: () => readonly string[],
+  tokens: () => readonly string[] = () => []
+): Redact {
+  let [entry, more, redact]: [object?, object?, Redact?] = []
   return text => {
-    const present = server()
-    if (redact === undefined || entry !== present) [entry, redact] = [present, redactor(present)]
-    return redact(text)
+    const [present, given] = [server(), others()]
+    if (redact === undefined || entry !== present || more !== given) {
+      [entry, more, redact] = [present, given, redactor(present, given)]
+    }
+    return tokens().reduce((left, token) => left.replaceAll(token, HIDDEN), redact(text))
   }
 }
 
@@ -107,6 +116,15 @@ function inBase64 (secret: string): string[] {
     return own.length < SHORTEST_BASE64 ? whole : [...whole, own, own.replaceAll('+', '-').replaceAll('/', '_')]
   })
 }
+
+const ofApi = (address: Exclude<ServerEntry['address'], { kind: 'stdio' }>): string[] =>
+  address.kind === 'openapi'
+    ? [...ofUrl(address.document), ...ofPath(address.url), ...ofPath(address.document), address.credentials?.clientSecret ?? '']
+    : []
+
+/** Parts of the path of a URL that are as long and odd as tokens are: some APIs have theirs there. */
+const ofPath = (text: string): string[] =>
+  URL.canParse(text) ? new URL(text).pathname.split('/').filter(part => part.length >= 20 && /\d/.test(part)) : []
 
 /** `Bearer abc` is a secret as a whole, and so is `abc`. */
 const ofHeader = (value: string): string[] => [value, ...value.split(/[\s;,]+/)]

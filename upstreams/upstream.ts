@@ -1,46 +1,21 @@
 import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { Listeners } from '../lib/listeners.js'
-import type { Semaphore } from '../lib/semaphore.js'
 import { now, withTimeout } from '../lib/time.js'
 import type { Call } from '../protocol/dispatch/call.js'
 import { errors } from '../protocol/wire/errors.js'
-import type { OpenConnection } from './connection/connection.js'
 import { IsolatedConnections, isolationKey } from './isolated-connections.js'
-import type { Connection, Upstream } from './ports.js'
-import { withReason } from './reasons.js'
+import type { Connection, OpenConnection, Upstream } from './ports.js'
+import { signInRequired, withReason } from './reasons.js'
 import type { ParkedCalls } from './relay/parking/parked-calls.js'
 import type { Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
-import type { BackOffOptions } from './supervision/back-off.js'
-import { Supervisor, type SupervisorLog } from './supervision/supervisor.js'
-
-export interface UpstreamLimits {
-  readonly startTimeout: number
-  readonly backOff: BackOffOptions
-  /**
-   * The most connections besides the shared one, and after how many milliseconds without a call one of them is closed.
-   */
-  readonly maxConnections: number
-  readonly isolatedIdle: number
-  readonly maxRounds: number
-  /** How long calls in flight may take to finish when the upstream is removed, in milliseconds. */
-  readonly grace: number
-}
-
-export interface ConfiguredUpstreamOptions {
-  readonly entry: ServerEntry
-  /** Opens a connection; `onReopen` runs when it had to agree anew with the upstream. */
-  readonly connect: (signal: AbortSignal, onReopen: (connection: Connection) => void) => Promise<OpenConnection>
-  readonly starts: Semaphore
-  readonly limits: UpstreamLimits
-  readonly parked: ParkedCalls
-  /** Lines that its processes wrote last for people, without secrets. */
-  readonly lastLines: (count: number) => readonly string[]
-  /** Hides the secrets of the entry. */
-  readonly redact: Redact
-  readonly log: SupervisorLog
-}
+import { ownerOf, UNKNOWN_CALLER } from './sign-in/owner.js'
+import { SHARED } from './sign-in/sign-ins.js'
+import type { SignInPages } from './sign-in/offer.js'
+import { takeOverSignIns, type SignedInConnection } from './signed-in-connection.js'
+import { Supervisor } from './supervision/supervisor.js'
+import type { ConfiguredUpstreamOptions } from './upstream-options.js'
 
 /**
  * How many lines of a server that failed are in the log and in `/health`, and how many of one that runs operators are
@@ -52,12 +27,19 @@ const RECENT_LINES = 100
 /** One configured server and the connections to it. */
 export class ConfiguredUpstream implements Upstream {
   #entry: ServerEntry
+  readonly redact: Redact
   readonly parked: ParkedCalls
   readonly #options: ConfiguredUpstreamOptions
   readonly #ready = new Listeners<[connection: Connection]>()
   readonly #changed = new Listeners<[]>()
-  readonly #shared: Supervisor<OpenConnection>
+  /** For servers that each caller signs in to, never opened. */
+  readonly #shared: SignedInConnection
   readonly #isolated: IsolatedConnections
+  /** The connection that lists are read over, where no connection is shared. */
+  #listed: OpenConnection | undefined
+  #hasSignIns = false
+  /** True where each caller signs in, so that nothing is shared. */
+  readonly #hasCallers: boolean
   #draining: Promise<void> | undefined
   #ended: Promise<unknown> | undefined
   /** Of the latest shared connection. */
@@ -65,12 +47,16 @@ export class ConfiguredUpstream implements Upstream {
 
   constructor (options: ConfiguredUpstreamOptions) {
     this.#entry = options.entry
+    this.#hasCallers = options.entry.auth === 'caller'
+    this.redact = options.redact
     this.parked = options.parked
     this.#options = options
-    this.#shared = this.#supervise(true)
+    this.#shared = this.#supervise(SHARED, true)
     this.#isolated = new IsolatedConnections({
       max: options.limits.maxConnections,
-      create: () => this.#supervise(false),
+      create: owner => owner === SHARED
+        ? { ...this.#supervise(owner, false), credential: this.#shared.credential }
+        : this.#supervise(owner, false),
       refuse: why => this.#refuse(why)
     })
   }
@@ -88,32 +74,35 @@ export class ConfiguredUpstream implements Upstream {
 
   get status (): Upstream['status'] {
     const { disabled, address } = this.entry
-    const { state, restarts, lastError } = this.#shared
+    const { state, restarts, lastError } = this.#shared.supervisor
     // A try after a failure is none that people should take for a first start.
-    const shown = state === 'starting' && this.isFailing ? 'backing off' : state
+    const shown = this.#hasCallers
+      ? this.#listed?.closed === false ? 'ready' : this.#hasSignIns ? 'stopped' : 'needs sign-in'
+      : state === 'starting' && this.isFailing ? 'backing off' : state
     return {
       state: disabled ? 'disabled' : shown,
       transport: this.#latest?.transport ?? address.kind,
-      revision: this.#latest?.revision.version,
+      revision: this.#latest?.revision?.version,
       restarts,
-      lastError: lastError && this.#options.redact(lastError)
+      lastError: lastError && this.redact(lastError)
     }
   }
 
   get since (): number {
-    return this.#shared.since
+    return this.#shared.supervisor.since
   }
 
   get isFailing (): boolean {
-    return this.#shared.isFailing
+    return this.#shared.supervisor.isFailing
   }
 
   get nextTryAt (): number | undefined {
-    return this.#shared.state === 'backing off' ? this.#shared.nextTryAt : undefined
+    const { state, nextTryAt } = this.#shared.supervisor
+    return state === 'backing off' ? nextTryAt : undefined
   }
 
   lastLines (): readonly string[] {
-    return this.#shared.lastLines
+    return this.#shared.supervisor.lastLines
   }
 
   recentLines (): readonly string[] {
@@ -121,27 +110,54 @@ export class ConfiguredUpstream implements Upstream {
   }
 
   retry (): void {
-    this.#shared.start(true)
+    if (!this.#hasCallers) this.#shared.supervisor.start(true)
+  }
+
+  async signInPages (): Promise<SignInPages | undefined> {
+    return await this.#options.signInPages?.()
+  }
+
+  async readSignIn (owner?: string): Promise<void> {
+    await takeOverSignIns([this.#shared, ...this.#isolated.ofOwner(owner)])
+    const mayList = this.#hasCallers && owner !== undefined && owner !== SHARED && this.#draining === undefined
+    if (mayList && this.#hasSignIns && this.#listed?.closed !== false) this.#isolated.get(owner, owner).catch(() => {})
+  }
+
+  /** Notes if some caller has signed in. */
+  noteSignIns (hasSignIns: boolean): void {
+    if (this.#hasSignIns === hasSignIns) return
+    this.#hasSignIns = hasSignIns
+    this.#changed.notify()
+  }
+
+  /** The tokens of connections that callers do not share. */
+  get secrets (): readonly string[] {
+    return this.#isolated.secrets()
   }
 
   openConnection (): Connection | undefined {
-    return this.entry.isolate === 'none' && this.#draining === undefined ? this.#shared.use() : undefined
+    return this.entry.isolate === 'none' && this.#draining === undefined ? this.#shared.supervisor.use() : undefined
   }
 
   async connectionFor (call: Call): Promise<Connection> {
     this.#check()
-    const key = isolationKey(this.entry.isolate, call)
-    return key === undefined ? await this.#shared.get(call.signal) : await this.#isolated.get(key, call.signal)
+    const owner = ownerOf(this.entry, call)
+    if (owner === undefined) throw this.#refuse(UNKNOWN_CALLER)
+    const key = isolationKey(this.entry, call, owner)
+    if (key !== undefined) return await this.#isolated.get(key, owner, call.signal)
+    return await this.#shared.supervisor.get(call.signal)
   }
 
   async shared (): Promise<Connection> {
     this.#check()
-    return await this.#shared.get()
+    if (!this.#hasCallers) return await this.#shared.supervisor.get()
+    if (this.#listed?.closed === false) return this.#listed
+    throw signInRequired(this.entry.alias, 'each caller signs in, and none is connected')
   }
 
   /** Starts the server in the background, if it is to be started before it is wanted. */
   start (): void {
-    if (!this.entry.disabled && this.entry.start === 'eager') this.#shared.start()
+    if (!this.entry.disabled && this.entry.start === 'eager' && !this.#hasCallers) this.#shared.supervisor.start()
   }
 
   onReady (listener: (connection: Connection) => void): () => void {
@@ -159,7 +175,7 @@ export class ConfiguredUpstream implements Upstream {
   async close (grace = this.#options.limits.grace): Promise<void> {
     const drained = this.#draining ??= this.#drain(grace)
     if (grace > 0) await drained
-    this.#ended ??= Promise.all([this.#shared.close(), this.#isolated.close()])
+    this.#ended ??= Promise.all([this.#shared.supervisor.close(), this.#isolated.close()])
     await this.#ended
   }
 
@@ -167,10 +183,11 @@ export class ConfiguredUpstream implements Upstream {
     this.parked.end('the server was removed', this.entry.alias)
     if (grace === 0) return
     const end = now() + grace
-    await withTimeout(Promise.all([this.#shared.waitForStart(), this.#isolated.waitForStarts()]), grace, () => {})
+    const starts = [this.#shared.supervisor.waitForStart(), this.#isolated.waitForStarts()]
+    await withTimeout(Promise.all(starts), grace, () => {})
     // Calls that waited for a start are sent in this turn.
     await setImmediate()
-    const open = [this.#shared.connection, ...this.#isolated.connections()]
+    const open = [this.#shared.supervisor.connection, ...this.#isolated.connections()]
     await Promise.all(open.map(async connection => await connection?.drain(Math.max(1, end - now()))))
   }
 
@@ -182,35 +199,52 @@ export class ConfiguredUpstream implements Upstream {
   #refuse (why: string, retryAfter?: number, reason?: string): Error {
     const { alias } = this.entry
     const error = errors.upstreamUnavailable(alias, why, retryAfter)
-    return reason === undefined
-      ? error
-      : withReason(error, errors.upstreamUnavailable(alias, this.#options.redact(reason), retryAfter))
+    if (reason === undefined) return error
+    return withReason(error, errors.upstreamUnavailable(alias, this.redact(reason), retryAfter))
   }
 
-  #supervise (isShared: boolean): Supervisor<OpenConnection> {
+  #announce (connection: OpenConnection | Connection): void {
+    const { entry: { alias }, log } = this.#options
+    const { transport, revision } = connection
+    this.#latest = { transport, revision }
+    const spoken = revision === undefined ? transport : `${transport}, ${revision.version}`
+    log.info({ upstream: alias, transport, revision: revision?.version }, `upstream ${alias} ready (${spoken})`)
+    this.#ready.notify(connection)
+  }
+
+  /** Has lists read over a connection of one caller, unless they are over that of another. */
+  #list (connection: OpenConnection): void {
+    if (!this.#hasCallers || this.#listed?.closed === false) return
+    this.#listed = connection
+    connection.onClose(() => this.#changed.notify())
+    this.#announce(connection)
+    this.#changed.notify()
+  }
+
+  #supervise (owner: string, isShared: boolean): SignedInConnection {
     const { entry: { alias, start, idle, startTimeout }, connect, starts, limits, lastLines, log } = this.#options
-    const announce = (connection: OpenConnection | Connection): void => {
-      const { transport, revision } = this.#latest = { transport: connection.transport, revision: connection.revision }
-      log.info(
-        { upstream: alias, transport, revision: revision.version },
-        `upstream ${alias} ready (${transport}, ${revision.version})`
-      )
-      this.#ready.notify(connection)
-    }
-    return new Supervisor<OpenConnection>({
+    const credential = this.#options.credentialOf?.(owner)
+    const supervisor = new Supervisor<OpenConnection>({
       alias,
-      connect: async signal => await connect(signal, isShared ? announce : () => {}),
-      ...(isShared ? { onReady: announce, onChange: () => this.#changed.notify() } : {}),
+      connect: async signal => await connect(signal, connection => {
+        if (isShared || connection === this.#listed) this.#announce(connection)
+      }, credential),
+      ...(isShared
+        ? { onReady: connection => this.#announce(connection), onChange: () => this.#changed.notify() }
+        : { onReady: connection => this.#list(connection) }),
       starts,
       // Trying a URL again costs little, and its server may be away for longer.
       backOff: this.entry.address.kind === 'stdio' ? limits.backOff : { ...limits.backOff, maxFailures: Infinity },
       startTimeout: startTimeout ?? limits.startTimeout,
       idle: isShared ? idle : idle ?? limits.isolatedIdle,
-      isBusy: connection => connection.callsInFlight > 0,
+      isBusy: connection => connection.isBusy,
       lastLines: () => lastLines(LINES),
+      asksCallers: this.#hasCallers,
       keep: isShared && start === 'eager' && idle === undefined,
       refuse: (why, retryAfter, reason) => this.#refuse(why, retryAfter, reason),
+      refuseUnsigned: why => signInRequired(alias, why),
       log
     })
+    return { supervisor, credential }
   }
 }

@@ -2,61 +2,35 @@ import { setImmediate } from 'node:timers/promises'
 import { Semaphore } from '../lib/semaphore.js'
 import type { Call } from '../protocol/dispatch/call.js'
 import type { NodeCalls } from '../protocol/nodes/node-calls.js'
-import type { Implementation } from '../protocol/revisions/revision.js'
-import type { Values } from '../protocol/store.js'
-import { connect } from './connection/connection.js'
-import type { RequestObserver } from './connection/observed-request.js'
-import { EraMemory } from './connection/era-memory.js'
-import type { Dialer, DialOptions } from './dial.js'
+import { connectorOf, type ConnectorHost } from './connector.js'
 import { createHops, RingFound } from './hops.js'
 import type { ListGateway } from './lists/gateway.js'
-import type { ListLimits } from './lists/limits.js'
 import { Lists } from './lists/lists.js'
+import type { Snapshot } from './lists/snapshot.js'
+import type { PinPort } from './pins/port.js'
 import type { ConnectionLog, Repair, Upstream, UpstreamStatus } from './ports.js'
 import { openParking } from './relay/parking/forwarded-rounds.js'
 import type { ParkedCalls } from './relay/parking/parked-calls.js'
-import { redactingLog, redactorOf, type Redact } from './secrets.js'
-import type { ServerEntry } from './server-entry.js'
+import { redactingLog, redactorOf } from './secrets.js'
+import { credentialOf } from './sign-in/stored-credential.js'
+import { SHARED, signInKey, type SignIns } from './sign-in/sign-ins.js'
+import type { SignInPages } from './sign-in/offer.js'
+import { isApi, type ServerEntry } from './server-entry.js'
 import type { SupervisorLog } from './supervision/supervisor.js'
-import { ConfiguredUpstream, type UpstreamLimits } from './upstream.js'
-
-/** The options about all upstreams. */
-export interface UpstreamOptions extends Omit<DialOptions, 'stopTimeout' | 'replies'>, ListLimits {
-  readonly maxUpstreamBytes: number
-  readonly maxAllUpstreamBytes: number
-  readonly stdio: boolean
-  readonly upstreamStopTimeout: number
-  readonly upstreamQuickStopTimeout: number
-  readonly upstreamProbeWait: number
-  readonly upstreamStartTimeout: number
-  readonly upstreamRestartDelay: number
-  readonly upstreamRestartDelayMax: number
-  readonly maxUpstreamFailures: number
-  readonly upstreamIdle: number
-  readonly maxUpstreamConnections: number
-  readonly maxUpstreamStarts: number
-  readonly maxUpstreamQuestions: number
-  readonly maxUpstreamRounds: number
-  readonly parkedCallLifetime: number
-  readonly maxParkedCalls: number
-  readonly maxParkedCallsPerUpstream: number
-  readonly maxParkedCallsPerCaller: number
-  readonly maxParkedBytes: number
-  readonly grace: number
-}
+import { ConfiguredUpstream } from './upstream.js'
+import { limitsOf } from './upstream-options.js'
 
 /** The part of the gateway that upstreams use. */
-export interface UpstreamHost {
-  readonly clientInfo: Implementation
-  readonly values: Values
+export interface UpstreamHost extends ConnectorHost {
   readonly nodeCalls: NodeCalls
   /** Where the lists of upstreams go. */
   readonly gateway: ListGateway
   readonly log: ConnectionLog & SupervisorLog
-  /** Is told of each request to an upstream when it is answered or has failed. */
-  readonly observer?: RequestObserver | undefined
-  readonly options: UpstreamOptions
-  readonly dialerOf: (entry: ServerEntry, redact: Redact) => Dialer
+  /** Holds servers to the definitions that operators accepted. */
+  readonly pins: PinPort
+  /** The sign-ins of persons; absent where they cannot be stored. */
+  readonly signIns?: SignIns | undefined
+  readonly signInPages?: () => Promise<SignInPages | undefined>
   /** Takes what is wrong with an upstream, or undefined when nothing is; called whenever its state has changed. */
   readonly reportHealth: (alias: string, trouble: string | undefined) => void
 }
@@ -73,12 +47,14 @@ export class Upstreams {
   readonly #starts: Semaphore
   readonly #parked: ParkedCalls
   readonly #lists: Lists
+  readonly #offSignIns: () => void
 
   constructor (host: UpstreamHost) {
     this.#host = host
     this.#starts = new Semaphore(host.options.maxUpstreamStarts)
     this.#parked = openParking(host.options, host.nodeCalls)
-    this.#lists = new Lists(host.gateway, host.values, host.options, host.log, this.#hopOf)
+    this.#lists = new Lists(host.gateway, host.values, host.options, host.log, this.#hopOf, host.pins)
+    this.#offSignIns = host.signIns?.onChange(key => this.#signedIn(key)) ?? (() => {})
   }
 
   get (alias: string): Upstream | undefined {
@@ -95,6 +71,11 @@ export class Upstreams {
   /** True when the lists of an upstream are known. */
   hasLists (alias: string): boolean {
     return this.#lists.isKnown(alias)
+  }
+
+  /** The lists of an upstream as they were read; undefined while nothing is known of them. */
+  listsOf (alias: string): Snapshot | undefined {
+    return this.#lists.snapshotOf(alias)
   }
 
   /** Lists the repairs in the lists of an upstream. */
@@ -136,6 +117,7 @@ export class Upstreams {
   async close (): Promise<void> {
     this.#closed = true
     await this.#configuring
+    this.#offSignIns()
     this.#lists.close()
     this.drain()
     // Parked calls are cancelled in the next turn.
@@ -145,17 +127,41 @@ export class Upstreams {
 
   async #take (entries: readonly ServerEntry[]): Promise<void> {
     if (this.#closed) return
-    const next = new Map(entries.map(entry => [entry.alias, this.#unchanged(entry) ?? this.#create(entry)]))
+    const next = new Map(entries.map(entry => [entry.alias, this.#findUnchanged(entry) ?? this.#create(entry)]))
+    for (const [alias, upstream] of next) if (this.#all.get(alias) === upstream) reread(upstream)
     const removed = [...this.#all.values()].filter(upstream => next.get(upstream.entry.alias) !== upstream)
     this.#all = next
+    await this.#host.pins.configure(entries)
     await this.#lists.configure([...next.values()])
     for (const upstream of removed) this.#remove(upstream)
     if (!this.#closed) {
       for (const upstream of next.values()) {
         this.#report(upstream)
         upstream.start()
+        void this.#countSignIns(upstream)
       }
     }
+  }
+
+  /** A sign-in has changed, here or in another process; undefined for any. */
+  #signedIn (key: string | undefined): void {
+    for (const upstream of this.#all.values()) {
+      const owner = key === undefined ? undefined : ownerIn(key, upstream.entry)
+      if (key === undefined || owner !== undefined) void this.#readSignIn(upstream, owner)
+    }
+  }
+
+  async #readSignIn (upstream: ConfiguredUpstream, owner?: string): Promise<void> {
+    await this.#countSignIns(upstream)
+    await upstream.readSignIn(owner)
+  }
+
+  /** Finds out whether some caller has signed in to a server that each signs in to. */
+  async #countSignIns (upstream: ConfiguredUpstream): Promise<void> {
+    const { entry } = upstream
+    if (entry.auth !== 'caller') return
+    const keys = await this.#host.signIns?.keysOf(entry.alias).catch(() => []) ?? []
+    upstream.noteSignIns(keys.some(key => ![undefined, SHARED].includes(ownerIn(key, entry))))
   }
 
   #report (upstream: ConfiguredUpstream): void {
@@ -171,35 +177,32 @@ export class Upstreams {
     if (!this.#all.has(upstream.entry.alias)) this.#host.reportHealth(upstream.entry.alias, undefined)
   }
 
-  #unchanged (entry: ServerEntry): ConfiguredUpstream | undefined {
+  #findUnchanged (entry: ServerEntry): ConfiguredUpstream | undefined {
     const known = this.#all.get(entry.alias)
     return known?.adopt(entry) === true ? known : undefined
   }
 
   #create (entry: ServerEntry): ConfiguredUpstream {
-    const { clientInfo, values, options, dialerOf, observer } = this.#host
-    const redact = redactorOf(() => upstream.entry)
+    const { options, signIns, signInPages } = this.#host
+    const shared = entry.auth === 'caller' ? undefined : credentialOf(entry, signIns)
+    const redact = redactorOf(
+      () => upstream.entry,
+      this.#host.gateway.views.fixedTexts,
+      () => [...shared?.secrets ?? [], ...upstream.secrets]
+    )
     const log = redactingLog(this.#host.log, ['debug', 'info', 'warn'], redact)
-    const eras = new EraMemory(values, entry)
-    const { dial, lastLines } = dialerOf(entry, redact)
-    const settings = {
-      entry,
-      hop: this.#hopOf(entry.alias),
-      dial,
-      clientInfo,
-      eras,
-      probeWait: options.upstreamProbeWait,
-      maxQuestions: options.maxUpstreamQuestions,
-      log,
-      observer
-    }
+    const hop = this.#hopOf(entry.alias)
+    const { connect, lastLines } = connectorOf(entry, this.#host, { hop, shared, redact, log })
     const upstream: ConfiguredUpstream = new ConfiguredUpstream({
       entry,
-      connect: async (signal, onReopen) =>
-        await connect({ ...settings, onReopen }, signal).catch(async (error: unknown) => {
+      connect: async (signal, onReopen, credential) => {
+        return await connect(signal, onReopen, credential).catch(async (error: unknown) => {
           if (error instanceof RingFound) await this.#lists.withdraw(upstream)
           throw error
-        }),
+        })
+      },
+      credentialOf: owner => owner === SHARED ? shared : credentialOf(entry, signIns, owner),
+      signInPages,
       starts: this.#starts,
       limits: limitsOf(options),
       parked: this.#parked,
@@ -212,37 +215,22 @@ export class Upstreams {
   }
 }
 
-/** Says what is wrong with an upstream that should run and does not. */
-function troubleOf ({ entry: { alias }, status: { state, lastError } }: ConfiguredUpstream): string | undefined {
-  return state === 'backing off' || state === 'crash loop' ? `upstream ${alias} does not run: ${lastError}` : undefined
+/** Reads the document of an API again; a server that speaks MCP says itself what has changed. */
+function reread (upstream: ConfiguredUpstream): void {
+  if (!isApi(upstream.entry) || upstream.entry.disabled) return
+  if (upstream.isFailing) upstream.retry()
+  void upstream.openConnection()?.reread?.()
 }
 
-/** Within how many milliseconds failures are counted, and after how many without one they are forgotten. */
-const PERIOD = 60_000
+/** The owner in the key of a sign-in to a server; undefined for other servers. */
+function ownerIn (key: string, entry: ServerEntry): string | undefined {
+  const server = signInKey(entry, '')
+  return key.startsWith(server) ? key.slice(server.length) : undefined
+}
 
-function limitsOf (options: UpstreamOptions): UpstreamLimits {
-  const {
-    upstreamStartTimeout,
-    upstreamRestartDelay,
-    upstreamRestartDelayMax,
-    maxUpstreamFailures,
-    upstreamIdle,
-    maxUpstreamConnections,
-    maxUpstreamRounds: maxRounds,
-    grace
-  } = options
-  const backOff = {
-    first: upstreamRestartDelay,
-    longest: upstreamRestartDelayMax,
-    maxFailures: maxUpstreamFailures,
-    period: PERIOD
-  }
-  return {
-    startTimeout: upstreamStartTimeout,
-    backOff,
-    maxConnections: maxUpstreamConnections,
-    isolatedIdle: upstreamIdle,
-    maxRounds,
-    grace
-  }
+/** Says what is wrong with an upstream that should run and does not; nothing where callers are asked to sign in. */
+function troubleOf ({ entry: { alias, auth }, status: { state, lastError } }: ConfiguredUpstream): string | undefined {
+  if (auth === 'caller') return undefined
+  if (state === 'needs sign-in') return `upstream ${alias} needs a sign-in: run patchbay login ${alias}`
+  return state === 'backing off' || state === 'crash loop' ? `upstream ${alias} does not run: ${lastError}` : undefined
 }

@@ -39,7 +39,7 @@ export async function shop (app: FastifyInstance): Promise<void> {
     async (error: FastifyError, _request, reply) =>
       await reply.code(error.statusCode ?? 500).send({ shopError: error.message })
   )
-  await app.register(underPressure, { maxEventLoopDelay: 60_000, exposeStatusRoute: '/status' })
+  await app.register(underPressure, { maxRssBytes: 2 ** 40, exposeStatusRoute: '/status' })
   await app.register(websocket)
   await app.register(async api => {
     allowFrontend(api)

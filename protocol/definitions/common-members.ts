@@ -34,6 +34,44 @@ export interface Relayed {
   readonly spellings?: readonly string[] | undefined
 }
 
+/** The name of a tool or prompt in the operator's options, however it is listed. */
+export const canonicalName = ({ accessName, name }: Pick<Relayed, 'accessName'> & { readonly name: string }): string =>
+  accessName ?? name
+
+/** The members of an item by which operators name it. */
+interface Named extends Pick<Relayed, 'accessName' | 'scopeNames'> {
+  readonly name?: string
+  readonly uri?: string
+}
+
+/**
+ * The names that an item has in the operator's options, the first of which is the one in the audit log. A resource of
+ * an upstream is named by its URI behind the alias, a tool or prompt also by its long name where that was cut.
+ */
+export function canonicalNames (
+  kind: 'tools' | 'resources' | 'prompts',
+  { name, uri, accessName, scopeNames }: Named
+): readonly string[] {
+  const own = accessName ?? name ?? uri ?? ''
+  if (kind === 'resources') return [scopeNames?.[0] ?? own]
+  return scopeNames ?? [own]
+}
+
+const PAGE = 'ui://'
+
+/**
+ * The URI of the page of an app whose own URI leads to another server: the alias stands behind the scheme, because
+ * clients take no page whose URI does not begin with it.
+ */
+export const qualifiedPage = (upstream: string, uri: string): string => `${PAGE}${upstream}+${uri.slice(PAGE.length)}`
+
+/** The URI as operators write it: behind the alias of the upstream, if it is of one. */
+export function qualifiedUri (upstream: string | undefined, uri: string): string {
+  if (upstream === undefined || uri.startsWith(`${upstream}+`)) return uri
+  const page = qualifiedPage(upstream, PAGE)
+  return `${upstream}+${uri.startsWith(page) ? PAGE + uri.slice(page.length) : uri}`
+}
+
 /** Suggests values for one argument, given what was typed so far and the other arguments. */
 export type Completer = (typed: string, others: Record<string, string>, call: Call) => string[] | Promise<string[]>
 

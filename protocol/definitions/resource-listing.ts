@@ -11,11 +11,14 @@ interface Fixed {
 /** Where the next page begins: after a fixed resource, or after a resource of a template. */
 type Place = [template: string | null, after: string | null]
 
-/** Pages through the fixed resources, and then through the resources of each template that has a `list`. */
+/**
+ * Pages through the fixed resources, and then through the resources of each template that has a `list`. `allows` is
+ * asked of each template, and of each URI that it lists.
+ */
 export function resourceListing (
   fixed: Fixed,
   templates: Collection<Resource>,
-  allows: (call: Call, resource: Resource) => boolean
+  allows: (call: Call, resource: Resource, uri?: string) => boolean
 ): { page: (after: string | undefined, size: number, call: Call) => Promise<Page> } {
   return {
     page: async (position, size, call) => {
@@ -43,7 +46,8 @@ export function resourceListing (
       if (items.length === size) return { items, last: place(uri, undefined) }
       const left = size - items.length
       const found = await list(uri === first ? from : undefined, left + 1, call)
-      items.push(...found.slice(0, left).map(listed => ({ listed: { ...listed } })))
+      const shown = found.slice(0, left).filter(listed => allows(call, resource, listed.uri))
+      items.push(...shown.map(listed => ({ listed: { ...listed } })))
       if (found.length > left) return { items, last: place(uri, found[left - 1]?.uri) }
       from = undefined
     }

@@ -12,12 +12,17 @@ export class ResourceSet {
   readonly fixed: Collection<Resource>
   readonly templates: Collection<Resource>
   readonly #maxUri: number
+  readonly #findPart: (uri: string) => Resource | undefined
 
-  /** No resource is found for a URI of more than `maxUri` characters; `report` hears of listeners that fail. */
-  constructor (maxUri: number, report: Report) {
+  /**
+   * No resource is found for a URI of more than `maxUri` characters; `report` hears of listeners that fail. `findPart`
+   * finds what is read by a URI that is not listed and belongs to something larger, such as a skill.
+   */
+  constructor (maxUri: number, report: Report, findPart: (uri: string) => Resource | undefined = () => undefined) {
     this.fixed = new Collection('resource', report, 'uri')
     this.templates = new Collection('resource template', report, 'uri')
     this.#maxUri = maxUri
+    this.#findPart = findPart
   }
 
   add (resource: Resource): void {
@@ -60,10 +65,13 @@ export class ResourceSet {
     return [...this.fixed.keys(), ...this.templates.keys()]
   }
 
-  /** The resource of that URI, or the first template that matches it, with the values of its variables. */
+  /**
+   * The resource of that URI, what it is a part of, or the first template that matches it, with the values of its
+   * variables.
+   */
   find (uri: string): FoundResource | undefined {
     if (uri.length > this.#maxUri) return undefined
-    const exact = this.fixed.get(uri)
+    const exact = this.fixed.get(uri) ?? this.#findPart(uri)
     if (exact !== undefined) return { resource: exact, variables: {} }
     return this.#findByTemplate(uri)
   }

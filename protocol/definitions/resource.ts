@@ -1,6 +1,7 @@
 import type { Awaitable } from '../../lib/awaitable.js'
 import type { Call } from '../dispatch/call.js'
 import type { Annotations, ResourceContents } from '../wire/content.js'
+import { APP_PAGE, withPageUi, type PageUi } from './app.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './checks.js'
 import type { Completers, Relayed } from './common-members.js'
 import { isObject } from '../wire/json.js'
@@ -32,6 +33,8 @@ export interface ResourceDefinition<U extends string = string> {
   annotations?: Annotations
   icons?: object[]
   _meta?: Record<string, unknown>
+  /** Needs of the page of an app, where the URI begins with `ui://`: docs/apps.md. */
+  ui?: PageUi
   /** Scopes that a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
   scopes?: readonly string[]
   /** How long clients may keep what they read. */
@@ -76,6 +79,7 @@ const MEMBERS = [
   'annotations',
   'icons',
   '_meta',
+  'ui',
   'scopes',
   'cache',
   'complete',
@@ -87,8 +91,8 @@ const ALIAS = { uriTemplate: 'uri', template: 'uri', handler: 'read', load: 'rea
 
 /** Describes a resource, or a family of them when `uri` is a template. */
 export function resource<const U extends string> (definition: ResourceDefinition<U>): Resource {
-  const { uri, read, list, watch, cache = {}, complete = {}, scopes, ...rest } = definition
-  const what = checkName('resource', rest.name, /./, 'some text')
+  const { uri, read, list, watch, cache = {}, complete = {}, scopes, ui, ...given } = definition
+  const what = checkName('resource', given.name, /./, 'some text')
   checkMembers(what, definition, MEMBERS, ALIAS)
   checkScopes(what, definition)
   checkPart(what, definition, 'uri', 'string')
@@ -100,6 +104,12 @@ export function resource<const U extends string> (definition: ResourceDefinition
   for (const name of Object.keys(complete)) {
     if (template?.variables.includes(name) !== true) throw new Error(`${what}: "${name}" is not a variable of ${uri}`)
   }
+  const isPage = uri.startsWith('ui://')
+  if (ui !== undefined && given.mimeType !== undefined && given.mimeType !== APP_PAGE) {
+    throw new Error(`${what}: the page of an app has the mimeType "${APP_PAGE}", which is so when it is left out`)
+  }
+  const page = ofPage(what, () => withPageUi(ui, uri, given._meta))
+  const rest = { ...(isPage && { mimeType: APP_PAGE }), ...given, ...page }
   return {
     kind: 'resource',
     scopes,
@@ -112,20 +122,34 @@ export function resource<const U extends string> (definition: ResourceDefinition
     watch,
     read: async (asked, variables, call) => {
       const value = await read(variables as VariablesOf<U>, call, asked)
-      return value === undefined ? undefined : toContents(asked, value, rest.mimeType)
+      return value === undefined ? undefined : toContents(asked, value, rest.mimeType, ui)
     }
   }
 }
 
-function toContents (uri: string, value: ResourceValue, mimeType: string | undefined): ResourceContents[] {
+function ofPage<T> (what: string, make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    throw new Error(`${what}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** The `ui` of a page stands beside each of its contents: clients need not read the list. */
+function toContents (
+  uri: string,
+  value: ResourceValue,
+  mimeType: string | undefined,
+  ui: PageUi | undefined
+): ResourceContents[] {
   if (!(value instanceof Uint8Array)) checkLengths(value)
   if (Array.isArray(value) && value.every(isContents)) return value
-  const type = mimeType === undefined ? {} : { mimeType }
+  const type = { ...(mimeType !== undefined && { mimeType }), ...(ui !== undefined && { _meta: { ui } }) }
   if (typeof value === 'string') return [{ uri, ...type, text: value }]
   if (value instanceof Uint8Array) return [{ uri, ...type, blob: Buffer.from(value).toString('base64') }]
   const json = JSON.stringify(value) as string | undefined
   if (json === undefined) throw new Error(`a ${typeof value} is no resource`)
-  return [{ uri, mimeType: mimeType ?? 'application/json', text: json }]
+  return [{ uri, mimeType: 'application/json', ...type, text: json }]
 }
 
 const isContents = (value: unknown): value is ResourceContents =>

@@ -13,9 +13,9 @@ export const ResultOptions = Type.Object(
     ),
     keep: Type.Optional(
       Type.Integer({
-        minimum: 1,
+        minimum: 1_000,
         maximum: 2 ** 31 - 1,
-        'x-expected': 'must be a whole number of milliseconds',
+        'x-expected': 'must be a whole number of milliseconds, 1000 or more',
         description: 'For how many milliseconds the whole result is kept; an hour without it'
       })
     ),

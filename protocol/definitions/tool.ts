@@ -7,21 +7,16 @@ import { errors, type Mistake } from '../wire/errors.js'
 import type { Identity } from '../wire/identity.js'
 import { isObject } from '../wire/json.js'
 import type { Params } from '../wire/jsonrpc.js'
+import { withToolUi, type ToolUi } from './app.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './checks.js'
 import { mirrorsOf, type Mirror } from '../http/mirrored-headers.js'
 import { checkLengths } from '../wire/result-size.js'
-import {
-  compile,
-  compileForAll,
-  jsonSchemaOf,
-  type AnySchema,
-  type Check,
-  type Schema,
-  type Typed,
-  type Unparsed
-} from '../schema/schema.js'
+import { compile, compileForAll, jsonSchemaOf } from '../schema/schema.js'
+import type { AnySchema, Check, Schema, Typed, Unparsed } from '../schema/schema.js'
 import { isStandardSchema, parserOf, type Parse, type StandardSchema } from '../schema/standard-schema.js'
 import type { Relayed } from './common-members.js'
+import { taskMembers, type TaskUse } from './task-use.js'
+import { isPatience, PATIENCE_SHAPE, withPatience, type Patience } from './patience.js'
 import type { ToolOverride } from './overrides/override.js'
 import type { ResultLayers } from './result-options.js'
 import { hinter, toResult, type ToolValue } from './tool-result.js'
@@ -52,6 +47,8 @@ export interface ToolDefinition<I extends AnySchema, O extends AnySchema | undef
   _meta?: Record<string, unknown>
   /** Scopes that a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
   scopes?: readonly string[]
+  /** After how many milliseconds a call is answered early: docs/patience.md. The operator has the last word. */
+  patience?: Patience
   /**
    * The error text for arguments that do not fit the schema; `why` is the text of the schema check, which is used when
    * this is absent.
@@ -61,6 +58,10 @@ export interface ToolDefinition<I extends AnySchema, O extends AnySchema | undef
   failed?: (output: ParsedOutput<O>) => boolean
   /** How a person reads the result; JSON when absent. */
   text?: (output: ParsedOutput<O>, input: Typed<I>) => string
+  /** Makes calls tasks for clients that know them: `may` those that take long, `must` all, `never` when absent. */
+  task?: TaskUse
+  /** The page of its app, and who may call it: docs/apps.md. */
+  ui?: ToolUi
   run: (input: Typed<I>, call: Call) => Awaitable<ToolOutput<O>>
 }
 
@@ -82,8 +83,12 @@ export interface Tool<Input = unknown, Output = unknown> extends Relayed {
   readonly mirrors: Mirror[]
   /** Options for its results; undefined where clients get them as they are. */
   readonly results?: ResultLayers | undefined
+  /** How long a client waits for a call before it is answered early; for ever when it is undefined or false. */
+  readonly patience?: Patience | undefined
   /** True where clients get results as they are, whatever the options of a view say. */
   readonly hasWholeResults?: boolean | undefined
+  /** Set where calls may, or must, outlive their request as tasks. */
+  readonly task?: 'may' | 'must' | undefined
   /** Says what is wrong with the arguments; undefined when they fit. */
   readonly checkInput: Check
   /** Everything that is wrong with them, one by one. */
@@ -93,6 +98,11 @@ export interface Tool<Input = unknown, Output = unknown> extends Relayed {
    * the tool, and its item answers. Undefined where the arguments name nothing.
    */
   readonly targetOf?: ((input: Record<string, unknown>, call: Call) => Target<Tool> | undefined) | undefined
+  /**
+   * The arguments of a call as the tool itself knows them, where an operator overrides some; with a second argument,
+   * that stands in place of each value that is fixed. Throws for arguments that callers do not have.
+   */
+  readonly toOwnArguments?: ((given: Params, inPlace?: unknown) => Params) | undefined
   /** True for the tools by which others are found and called. */
   readonly ofSearch?: boolean
   /**
@@ -110,29 +120,14 @@ export interface Tool<Input = unknown, Output = unknown> extends Relayed {
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/
 const MEMBERS = [
-  'name',
-  'title',
-  'description',
-  'input',
-  'output',
-  'annotations',
-  'icons',
-  '_meta',
-  'scopes',
-  'explain',
-  'failed',
-  'text',
-  'run'
+  'name', 'title', 'description', 'input', 'output', 'annotations', 'icons', '_meta', 'scopes', 'patience', 'explain',
+  'failed', 'text', 'task', 'ui', 'run'
 ]
-const ALIAS = {
-  inputSchema: 'input',
-  parameters: 'input',
-  schema: 'input',
-  outputSchema: 'output',
-  handler: 'run',
-  execute: 'run',
-  call: 'run'
-}
+const ALIAS = Object.fromEntries([
+  ...['inputSchema', 'parameters', 'schema'].map(name => [name, 'input']),
+  ['outputSchema', 'output'],
+  ...['handler', 'execute', 'call'].map(name => [name, 'run'])
+]) as Record<string, string>
 const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false }
 
 // There are clients that look into `required` without asking whether it is there.
@@ -143,7 +138,7 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
   definition: ToolDefinition<I, O>
 ): Tool<Unparsed<I>, StructuredOutput<O>> {
   const {
-    name, input = NO_INPUT, output, run, failed, text: render, scopes,
+    name, input = NO_INPUT, output, run, failed, text: render, scopes, patience, task, ui,
     explain = (_given, why) => `arguments of ${name}: ${why}`, ...rest
   } = definition
   const what = checkName('tool', name, NAME, '1 to 128 of A-Z a-z 0-9 _ . -')
@@ -152,11 +147,14 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
   checkPart(what, definition, 'description', 'string')
   checkPart(what, definition, 'run', 'function')
   checkFunctions(what, definition, ['explain', 'failed', 'text'])
+  if (!isPatience(patience)) throw new Error(`${what}: "patience" ${PATIENCE_SHAPE}`)
   return inContext(what, () => {
+    const ofTask = taskMembers(task)
     const inputSchema = inputOf(input)
     const outputSchema = output === undefined ? undefined : inContext('output', () => jsonSchemaOf(output, 'output'))
     const check = compileForAll(inputSchema)
-    const listedOutput = outputSchema === undefined ? {} : { outputSchema }
+    const schemas = { inputSchema: listedInput(inputSchema), ...(outputSchema && { outputSchema }) }
+    const listed = { name, ...rest, ...withToolUi(ui, rest._meta), ...schemas, ...ofTask.listed }
     const checkOutput = outputSchema === undefined ? undefined : compile(outputSchema)
     const refuse = (why: string): Error =>
       new Error(`tool "${name}" returned what its output schema does not allow: ${why}`)
@@ -166,7 +164,8 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
         kind: 'tool',
         scopes,
         name,
-        listed: { name, ...rest, inputSchema: listedInput(inputSchema), ...listedOutput },
+        ...withPatience(listed, patience),
+        ...ofTask.tool,
         mirrors: mirrorsOf(inputSchema),
         checkInput: given => {
           const wrong = check(given)

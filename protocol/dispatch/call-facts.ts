@@ -2,8 +2,8 @@ import { oneLine } from '../../lib/one-line.js'
 import { RequestCancelled } from '../peer/outgoing-requests.js'
 import { codes, isMcpError } from '../wire/errors.js'
 import { isObject } from '../wire/json.js'
-import type { CallOutcome } from './call-response.js'
-import type { Call } from './call.js'
+import { CallResponse, type CallOutcome } from './call-response.js'
+import { Call } from './call.js'
 
 const MAX_NAME = 64
 
@@ -18,13 +18,17 @@ const NAMING = new Set(['tools/call', 'prompts/get'])
 
 const NOTHING: Subject = Object.freeze({})
 
-/** How a call ended, for operators: `denied` when the caller lacks a scope. */
-export const outcomeOf = ({ denied }: Call, { outcome }: CallOutcome): string => denied ? 'denied' : outcome
+/** How a call ended, for operators: `denied` when the caller lacks a scope, or when a rule says no. */
+export const outcomeOf = ({ denied, ruled }: Call, { outcome }: CallOutcome): string =>
+  denied || ruled?.hidden !== undefined ? 'denied' : outcome
+
+/** The name of the rule that decided about a call; undefined where none had to. */
+export const ruleOf = ({ ruled }: Call): string | undefined => ruled?.rule
 
 /** Empty also when an author's function fails at it: a call that went wrong needs its line more than others. */
 export function subjectOf (call: Call): Subject {
   try {
-    return call.target?.auditSubject ?? NOTHING
+    return (call.ruled?.hidden ?? call.target)?.auditSubject ?? NOTHING
   } catch {
     return NOTHING
   }
@@ -63,3 +67,11 @@ export function failureOf (error: unknown): unknown {
 
 /** True for what `AbortSignal.timeout` aborts with. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
+
+/** The calls among what is in flight, each once, oldest first. */
+export function callsOf (...inFlight: unknown[][]): Call[] {
+  const calls = [...new Set(inFlight.flat())].flatMap(response =>
+    response instanceof CallResponse && response.call instanceof Call ? [response.call] : []
+  )
+  return calls.sort((one, other) => one.response.startedAt - other.response.startedAt)
+}

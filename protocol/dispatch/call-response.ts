@@ -30,7 +30,7 @@ export class CallResponse implements InFlightCall, TimedCall {
   readonly size: number
   readonly call: Answered
   readonly #peer: Peer
-  readonly #channel: Channel
+  #channel: Channel
   #deadline: DeadlineEntry | undefined
   #byteBudget: ByteBudget | undefined
   #controller: AbortController | undefined
@@ -96,6 +96,17 @@ export class CallResponse implements InFlightCall, TimedCall {
   /** Sends a result as JSON text, unless the call is closed; `failed` where the result reports a failure. */
   send (result: string | SharedTail, failed = false): void {
     if (this.#close(failed ? FAILED : OK)) respondOn(this.#channel, this.id, result)
+  }
+
+  /**
+   * Sends a result as JSON text and lets the work go on: neither the client's connection nor its cancellation ends it
+   * any more, and `channel` gets the response that it ends with.
+   */
+  divert (result: string, channel: Channel): void {
+    const client = this.#channel
+    this.#channel = channel
+    this.#peer.removeCall(this)
+    respondOn(client, this.id, result)
   }
 
   /** Sends an error, unless the call is closed. */

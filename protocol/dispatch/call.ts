@@ -11,17 +11,17 @@ import type { Sealer } from '../questions/seal.js'
 import { convert } from '../revisions/convert.js'
 import type { Revision } from '../revisions/revision.js'
 import type { Values } from '../store.js'
+import type { CallTask } from '../tasks/task-record.js'
 import type { Channel } from '../wire/channel.js'
 import type { ElicitResult, Root, SampleAnswer } from '../wire/client-answers.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../wire/identity.js'
 import { isObject } from '../wire/json.js'
-import { encodeNotification, encodeNotificationWith, isId } from '../wire/jsonrpc.js'
-import type { Id, Params, Request } from '../wire/jsonrpc.js'
+import { encodeNotification, encodeNotificationWith, isId, type Id, type Params, type Request } from '../wire/jsonrpc.js'
 import { atLeast, loggable, type LogLevel } from '../wire/log-level.js'
 import { META } from '../wire/meta.js'
 import type { CallTrace } from '../wire/trace.js'
 import { CallResponse, type CallOutcome } from './call-response.js'
-import type { Target } from './target.js'
+import type { Ruling, Target } from './target.js'
 
 /** The parts of the dispatcher that calls use. */
 export interface CallHost {
@@ -45,7 +45,7 @@ export class Call {
   readonly meta: Readonly<Params>
   readonly response: CallResponse
   readonly peer: Peer
-  readonly channel: Channel
+  channel: Channel
   readonly revision: Revision
   /** The caller, and the scopes it was granted. */
   readonly identity: Identity
@@ -53,10 +53,14 @@ export class Call {
   conversation: Readonly<Conversation>
   /** True when the caller lacks a scope that the call needs. */
   denied = false
+  /** The name of the rule that decided about it, and the thing that it is about where that is hidden by the rule. */
+  ruled: Ruling | undefined
   /** Names the log entry about an internal error; the client gets it in the error. */
   correlation: string | undefined
   /** The span of the call; undefined where calls are not traced. */
   trace: CallTrace | undefined
+  /** The task that the call runs or has created. */
+  task: CallTask | undefined
   readonly #host: CallHost
   #clientRequests: ClientRequests | undefined
   #target: Target | undefined | 'not looked up' = 'not looked up'
@@ -183,10 +187,7 @@ export class Call {
     return this.clientRequests.can({ method, params })
   }
 
-  /**
-   * Sends requests to the client and waits for all answers, by key. In a revision without requests to clients the
-   * handler ends here and is run again with the answers: what may happen only once before a request goes into `once`.
-   */
+  /** Sends requests to the client; gives all answers, by key. May end the handler and run it again: see `once`. */
   ask<K extends string> (requests: Record<K, ClientRequest>): Promise<Record<K, unknown>> {
     this.response.deadline?.hold()
     const answered = this.clientRequests.ask(requests).finally(() => this.response.deadline?.release())

@@ -103,12 +103,14 @@ export class DeadlineEntry {
   #timeout: number
   #upstream: string | undefined
   #holds = 0
+  #last: number
 
   constructor (deadlines: Deadlines, call: TimedCall) {
     this.call = call
     this.#deadlines = deadlines
     this.#timeout = deadlines.limits.callTimeout
-    this.#dueAt = call.startedAt + Math.min(this.#timeout, deadlines.limits.callTimeoutMax)
+    this.#last = call.startedAt + deadlines.limits.callTimeoutMax
+    this.#dueAt = Math.min(call.startedAt + this.#timeout, this.#last)
   }
 
   /** The upstream server that the call waits for, if it waits for one. */
@@ -132,8 +134,7 @@ export class DeadlineEntry {
   /** Counts as progress of the call. */
   extend (): void {
     if (this.#deadlines === undefined) return
-    const last = this.call.startedAt + this.#deadlines.limits.callTimeoutMax
-    this.#dueAt = this.#holds > 0 ? last : Math.min(last, now() + this.#timeout)
+    this.#dueAt = this.#holds > 0 ? this.#last : Math.min(this.#last, now() + this.#timeout)
     this.#deadlines.scheduleCheck(this.#dueAt)
   }
 
@@ -146,6 +147,12 @@ export class DeadlineEntry {
   release (): void {
     this.#holds--
     this.extend()
+  }
+
+  /** Lets the call run until that time, with progress or without. */
+  allowUntil (time: number): void {
+    this.#last = time
+    this.hold()
   }
 
   stop (): void {

@@ -5,8 +5,10 @@ import { mustQueue, type HandshakeQueue } from '../peer/handshake-queue.js'
 import type { Peer } from '../peer/peer.js'
 import { Sealer } from '../questions/seal.js'
 import type { Implementation, Server } from '../revisions/revision.js'
+import { modern } from '../revisions/table.js'
 import type { AnySchema, Schema, Typed } from '../schema/schema.js'
 import type { Values } from '../store.js'
+import type { CallTask } from '../tasks/task-record.js'
 import type { Channel } from '../wire/channel.js'
 import { errors, type McpError } from '../wire/errors.js'
 import type { Identity } from '../wire/identity.js'
@@ -16,7 +18,7 @@ import { META } from '../wire/meta.js'
 import { isThenable } from '../wire/result.js'
 import { batchRefusal, refuseClosed, splitBatch } from './batch.js'
 import { Call, type CallHost } from './call.js'
-import { CallResponse } from './call-response.js'
+import { callsOf } from './call-facts.js'
 import { Capabilities } from './capabilities.js'
 import { ClientRequestKinds } from '../questions/client-request.js'
 import { Deadlines } from './deadlines.js'
@@ -24,7 +26,8 @@ import { Lifecycle } from './lifecycle.js'
 import { Methods, type Caller, type Handler, type Method, type MethodOptions } from './methods.js'
 import { Notifications, type Listener } from './notifications.js'
 import { Observers } from './observers.js'
-import { Pipeline, type AwaitTarget, type Gate, type Middleware, type ScopeChallenge } from './pipeline.js'
+import { Pipeline, type AwaitTarget, type Gate, type Middleware } from './pipeline.js'
+import type { RunAsTask, ScopeChallenge } from './pipeline.js'
 import { assertAllowed, resolveRevision } from './preconditions.js'
 import { Responder } from './responder.js'
 
@@ -83,10 +86,7 @@ export class Dispatcher {
     }
   }
 
-  /**
-   * Serves a method. Params that do not fit the schema are refused before the handler runs. Returns a function that
-   * removes it.
-   */
+  /** Serves a method, whose params have to fit the schema. Returns a function that removes it. */
   method<S extends AnySchema, T = unknown> (
     name: string,
     schema: S,
@@ -96,10 +96,7 @@ export class Dispatcher {
     return this.#methods.add(name, schema, handle as Handler, options)
   }
 
-  /**
-   * Listens to a notification. One that does not fit the schema is ignored, as the client expects no response. Returns
-   * a function that removes the listener.
-   */
+  /** Listens to a notification; one that does not fit the schema is ignored. Returns a function that stops it. */
   notification<S extends Schema> (name: string, schema: S, listener: Listener<Typed<S>>): () => void {
     return this.#notifications.on(name, schema, listener)
   }
@@ -112,6 +109,11 @@ export class Dispatcher {
   /** True for a method whose calls last as long as their client wants. */
   lasts (method: string): boolean {
     return this.#methods.get(method)?.timed === false
+  }
+
+  /** Sets what decides about calls by their arguments, before the gates, and what asks a person after them. */
+  judgeWith (...rules: Parameters<Pipeline['judgeWith']>): void {
+    this.#pipeline.judgeWith(...rules)
   }
 
   /** Runs before every call whose caller has its scopes, and may refuse it. */
@@ -129,15 +131,25 @@ export class Dispatcher {
     this.#pipeline.awaitTargetsWith(awaitTarget)
   }
 
+  /** Runs for every call that has passed the gates, and may create a task for it. */
+  runTasksWith (runAsTask: RunAsTask): void {
+    this.#pipeline.runTasksWith(runAsTask)
+  }
+
+  /** Runs a request whose caller has passed the gates as the work of a task. Scopes and rules decide about it again. */
+  runTask (request: Request, peer: Peer, channel: Channel, task: Omit<CallTask, 'runs'>): Call {
+    const call = new Call(this.#callHost, request, peer, channel, modern, peer.identity)
+    call.task = { ...task, runs: true }
+    this.#start(call)
+    return call
+  }
+
   /** The one parser of all transports. Never throws. */
   decode (input: Uint8Array | string): Incoming {
     return decode(input, this.limits)
   }
 
-  /**
-   * Takes what a transport decoded. Exactly one of the channel's `respond` and `end` follows, now or later.
-   * `identity` is the caller of this very message, where each message has one.
-   */
+  /** Takes what a transport decoded, of that caller. Exactly one of the channel's `respond` and `end` follows. */
   receive (incoming: Incoming, peer: Peer, channel: Channel, identity: Identity = peer.identity): void {
     if (peer.closed) refuseClosed(incoming, channel)
     else if (peer.handshakeQueue !== undefined && mustQueue(incoming, peer.inbound)) {
@@ -146,17 +158,9 @@ export class Dispatcher {
     else this.#one(incoming, peer, channel, identity)
   }
 
-  /** The calls in flight, oldest first. */
+  /** The calls in flight, oldest first: timed ones, which need no peer that stays, and those of peers. */
   callsInFlight (): Call[] {
-    // Timed calls need no peer that stays; the others have one.
-    const responses = new Set<unknown>([
-      ...this.#deadlines.calls,
-      ...[...this.lifecycle.peers].flatMap(peer => peer.inbound.all())
-    ])
-    const calls = [...responses].flatMap(response =>
-      response instanceof CallResponse && response.call instanceof Call ? [response.call] : []
-    )
-    return calls.sort((one, other) => one.response.startedAt - other.response.startedAt)
+    return callsOf(this.#deadlines.calls, [...this.lifecycle.peers].flatMap(peer => peer.inbound.all()))
   }
 
   #one (message: Message, peer: Peer, channel: Channel, identity: Identity): void {
@@ -201,7 +205,7 @@ export class Dispatcher {
       if (method.hidden) this.#pipeline.checkScopes(call, method)
       assertAllowed(call, this.limits, this.byteBudget)
       if (this.lifecycle.isDraining) throw errors.draining()
-      call.response.start(this.byteBudget, method.timed ? this.#deadlines : undefined)
+      call.response.start(this.byteBudget, method.timed && call.task === undefined ? this.#deadlines : undefined)
       this.#run(call, method)
     } catch (error) {
       this.#responder.fail(call, error)

@@ -10,7 +10,7 @@ export class Lifecycle {
   readonly #observers: Observers
   readonly #drainListeners: Listeners<[]>
   readonly #grace: number
-  readonly #awaited: Array<() => Promise<void>> = []
+  readonly #awaited: Array<(graceMs: number) => Promise<void>> = []
   #isDraining = false
 
   /** `grace` is how many milliseconds calls have to finish at shutdown. */
@@ -44,8 +44,11 @@ export class Lifecycle {
     return this.#drainListeners.add(listener)
   }
 
-  /** Makes `drain` wait for something else than the calls of peers; the promise does not reject. */
-  awaitAtDrain (finished: () => Promise<void>): void {
+  /**
+   * Makes `drain` wait for something else than the calls of peers, for at most the grace period, which `finished` gets;
+   * the promise does not reject.
+   */
+  awaitAtDrain (finished: (graceMs: number) => Promise<void>): void {
     this.#awaited.push(finished)
   }
 
@@ -55,7 +58,7 @@ export class Lifecycle {
     this.#drainListeners.notify()
     this.#drainListeners.clear()
     const grace = Math.min(this.#grace, atMostMs)
-    const others = Promise.all(this.#awaited.map(async finished => await finished()))
+    const others = Promise.all(this.#awaited.map(async finished => await finished(grace)))
     await Promise.all([
       withTimeout(others, grace, () => []),
       ...[...this.peers].map(peer => peer.drain(grace, this.#observers.reportPeerListener))

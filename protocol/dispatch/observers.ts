@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Listeners, type Report } from '../../lib/listeners.js'
 import type { Peer } from '../peer/peer.js'
+import type { TaskListener } from '../tasks/task-record.js'
 import { errors, isMcpError, type McpError, type Refusal, type RefusalReason } from '../wire/errors.js'
 import type { LogLevel } from '../wire/log-level.js'
 import type { Call } from './call.js'
@@ -75,6 +76,10 @@ export class Observers {
   readonly disconnect = new Listeners<Parameters<PeerListener>>(this.reporter('onDisconnect'))
   /** Each question to a client when it is answered or given up, or when it leaves with the result of its call. */
   readonly question = new Listeners<Parameters<QuestionListener>>(this.reporter('onQuestion'))
+  /** Each call that is answered before it ends, because it outlasts the patience of its client. */
+  readonly earlyAnswer = new Listeners<[call: Call]>(this.reporter('onEarlyAnswer'))
+  /** Each task that is created or ended at this node. */
+  readonly task = new Listeners<Parameters<TaskListener>>(this.reporter('onTask'))
   /** Each attempt to resume a stream. */
   readonly resume = new Listeners<[outcome: 'ok' | 'gone' | 'exhausted']>(this.reporter('onResume'))
   /** Each request to an upstream server when it is answered or has failed. */

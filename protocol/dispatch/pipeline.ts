@@ -10,21 +10,36 @@ export type Middleware = (call: Call, next: () => Promise<Result>) => Promise<Re
 /** Lets a call pass, or throws an error. */
 export type Gate = (call: Call) => void | Promise<void>
 
+/** Decides about a call by its arguments: returns the result of one that is refused, throws, or lets it pass. */
+export type Judge = (call: Call) => Result | undefined
+
+/** Asks a person about a call before it runs. */
+export type Ask = (call: Call, run: () => Promise<Result>) => Promise<Result>
+
 /**
  * Finds the wait of a call without a target: for a thing that is still to come, or for entries that its list would
  * lack; undefined when nothing is to come.
  */
 export type AwaitTarget = (call: Call) => Promise<unknown> | undefined
 
+/** Creates a task for a call that has passed the gates, or refuses it; undefined for a call that is run as usual. */
+export type RunAsTask = (call: Call) => Result | Promise<Result> | undefined
+
 /** The `WWW-Authenticate` header that names the scopes a client has to ask for. */
 export type ScopeChallenge = (scopes: readonly string[]) => string
 
-/** The way of every call on every transport: the check of its scopes, the gates, the middleware, the handler. */
+/**
+ * The way of every call on every transport: its scopes, the rules, what is left out, the gates, the person who is
+ * asked, the middleware, the handler.
+ */
 export class Pipeline {
   readonly #challenge: ScopeChallenge
   readonly #gates: Gate[] = []
   readonly #middleware: Middleware[] = []
   #awaitTarget: AwaitTarget = () => undefined
+  #judge: Judge | undefined
+  #ask: Ask = (_call, run) => run()
+  #runAsTask: RunAsTask = () => undefined
 
   constructor (challenge: ScopeChallenge = insufficientScope) {
     this.#challenge = challenge
@@ -42,12 +57,22 @@ export class Pipeline {
     this.#awaitTarget = awaitTarget
   }
 
+  /** Nothing decides where `judge` is undefined. `ask` gets the calls that it marks for that. */
+  judgeWith (judge: Judge | undefined, ask: Ask): void {
+    this.#judge = judge
+    this.#ask = ask
+  }
+
+  runTasksWith (runAsTask: RunAsTask): void {
+    this.#runAsTask = runAsTask
+  }
+
   /** Returns the result itself, not a promise, where nothing waits. */
   run (call: Call, method: Method): Result | Promise<Result> {
     const awaited = call.target?.item === undefined ? this.#awaitTarget(call) : undefined
     if (awaited !== undefined) return this.#afterTarget(awaited, call, method)
     this.checkScopes(call, method)
-    return this.#runGates(call, method, 0)
+    return this.#judge?.(call) ?? this.#afterRules(call, method)
   }
 
   /**
@@ -67,9 +92,22 @@ export class Pipeline {
   async #afterTarget (awaited: Promise<unknown>, call: Call, method: Method): Promise<Result> {
     await awaited
     if (call.response.isClosed) return {}
+    call.ruled = undefined
     call.lookUpTarget()
     this.checkScopes(call, method)
-    return await this.#runGates(call, method, 0)
+    return this.#judge?.(call) ?? await this.#afterRules(call, method)
+  }
+
+  /** Refuses what clients do not get before the call is counted, and before a person is asked. */
+  #afterRules (call: Call, method: Method): Result | Promise<Result> {
+    const leftOut = call.target?.leftOut?.()
+    if (leftOut !== undefined) throw leftOut
+    return this.#runGates(call, method, this.#firstGate(call))
+  }
+
+  /** Each round of a task is judged anew, but its caller passed the gates when the task was created, or answered. */
+  #firstGate ({ task }: Call): number {
+    return task === undefined ? 0 : this.#gates.length
   }
 
   // No closures here and in `#runFrom`: V8 would allocate the captured variables on the heap for every call.
@@ -78,7 +116,15 @@ export class Pipeline {
       const passed = this.#gates[index]?.(call)
       if (isThenable(passed)) return this.#afterGate(passed, call, method, index + 1)
     }
-    return this.#runFrom(0, call, method)
+    return call.ruled?.asks === undefined ? this.#runWork(call, method) : this.#askFirst(call, method)
+  }
+
+  #askFirst (call: Call, method: Method): Promise<Result> {
+    return this.#ask(call, async () => await this.#runWork(call, method))
+  }
+
+  #runWork (call: Call, method: Method): Result | Promise<Result> {
+    return (call.task === undefined ? this.#runAsTask(call) : undefined) ?? this.#runFrom(0, call, method)
   }
 
   async #afterGate (passed: PromiseLike<unknown>, call: Call, method: Method, next: number): Promise<Result> {

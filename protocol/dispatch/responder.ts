@@ -22,10 +22,7 @@ export class Responder {
       if (result instanceof PreparedResult) {
         call.response.send(result.tail(json => call.revision.encode(json, this.#server)))
       } else {
-        call.response.send(
-          call.revision.encode(result, this.#server),
-          (result as { isError?: unknown }).isError === true
-        )
+        call.response.send(encode(call, result, this.#server), (result as { isError?: unknown }).isError === true)
       }
     } catch (error) {
       this.fail(call, error)
@@ -56,7 +53,7 @@ export class Responder {
 
   #requestInput (call: Call): void {
     call.inputRequired()
-      .then(result => call.response.send(call.revision.encode(result, this.#server)))
+      .then(result => call.response.send(encode(call, result, this.#server)))
       .catch((error: unknown) => this.#internalError(call, error))
   }
 
@@ -66,3 +63,7 @@ export class Responder {
     call.channel.setCause?.(undefined)
   }
 }
+
+/** The text of a result, in the form of the client's channel or else of its revision. */
+export const encode = ({ channel, revision }: Call, result: object, server: Server): string =>
+  channel.encode?.(result) ?? revision.encode(result, server)

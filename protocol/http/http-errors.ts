@@ -47,9 +47,22 @@ export const httpErrors = {
    */
   otherView: (own: string) => new HttpError(
     'PATCHBAY_OTHER_VIEW', 403, `this credential is for the view ${JSON.stringify(shorten(own))} alone; use /mcp, or the URL of that view`),
+  /**
+   * GET below `/api/tools` for a tool that is not marked as one that only reads: a link or a picture in a page must not run it.
+   * Remedy: send POST.
+   */
+  notReadOnly: (name: string) => new HttpError(
+    'PATCHBAY_NOT_READ_ONLY', 405, `the tool ${JSON.stringify(shorten(name))} does not say that it only reads; call it with POST`, { headers: { allow: 'POST' } }),
+  /**
+   * GET below `/api` that a page of another site made a browser send. Browsers say so with `Sec-Fetch-Site`.
+   * Remedy: send the request from a program, or with POST from an origin of option `allowedOrigins`.
+   */
+  crossSite: () => markRefusal('origin', new HttpError(
+    'PATCHBAY_CROSS_SITE', 403, 'a page of another site made the browser send this; send it from a program')),
   /** A list of tools in the query or in a header is too long. Remedy: send fewer names, or patterns with `*`. */
-  narrowingTooLong: (where: string, names: number, patterns: number) => new HttpError(
-    'PATCHBAY_NARROWING_TOO_LONG', 400, `${where} has at most ${names} names, of which ${patterns} may have * or ?`),
+  narrowingTooLong: (where: string, names: number, patterns: number, length: number) => new HttpError(
+    'PATCHBAY_NARROWING_TOO_LONG', 400,
+    `${where} has at most ${names} names, of which ${patterns} may have * and then up to ${length} characters`),
   /** The path does not serve this HTTP method. Remedy: use one of those in the `Allow` header. */
   methodNotAllowed: (served: readonly string[]) => new HttpError('PATCHBAY_METHOD_NOT_ALLOWED', 405, `use ${served.join(', ')}`),
   /** GET with the version header of a stateless revision. Remedy: call `subscriptions/listen`. */
@@ -150,19 +163,28 @@ export const httpErrors = {
   /** As many event streams are open as limit `maxStreams` allows. Remedy: try again later, or raise `maxStreams`. */
   tooManyStreams: () => markRefusal('streams', new HttpError('PATCHBAY_TOO_MANY_STREAMS', 503, 'there are too many event streams (limit maxStreams); try again later', SOON)),
   /**
-   * As many sessions are open as option `maxSessions` allows, and all of them are in use.
+   * As many sessions are open as limit `maxSessions` allows, and all of them are in use.
    * Remedy: try again later, or raise `maxSessions`.
    */
-  tooManySessions: () => markRefusal('sessions', new HttpError('PATCHBAY_TOO_MANY_SESSIONS', 503, 'there are too many sessions (option maxSessions); try again later', SOON)),
-  /** The caller has as many sessions as option `maxSessionsPerPrincipal` allows. Remedy: end some with `DELETE /mcp`. */
+  tooManySessions: () => markRefusal('sessions', new HttpError('PATCHBAY_TOO_MANY_SESSIONS', 503, 'there are too many sessions (limit maxSessions); try again later', SOON)),
+  /** The caller has as many sessions as limit `maxSessionsPerPrincipal` allows. Remedy: end some with `DELETE /mcp`. */
   tooManySessionsOfCaller: (max: number) => markRefusal('sessions', new HttpError(
-    'PATCHBAY_TOO_MANY_SESSIONS_OF_CALLER', 429, `you have ${max} sessions already (option maxSessionsPerPrincipal); end some with DELETE`, SOON)),
+    'PATCHBAY_TOO_MANY_SESSIONS_OF_CALLER', 429, `you have ${max} sessions already (limit maxSessionsPerPrincipal); end some with DELETE`, SOON)),
   /**
    * The store cannot be read or written, so it is not known whether there is such a session.
    * Remedy: try again later; the operator looks at `/health`.
    */
   sessionsUnavailable: (why: string) => new HttpError('PATCHBAY_SESSIONS_UNAVAILABLE', 503, why, SOON),
 
+  /**
+   * `POST /approvals/answer` without a signature that is made with the secret of option `approvalWebhook`, or one that is
+   * older than five minutes. Remedy: sign id, time and body as [Approval](approval.md#a-webhook) says.
+   */
+  signatureRefused: (why: string) => new HttpError('PATCHBAY_SIGNATURE_REFUSED', 403, why),
+  /** `POST /approvals/answer` with a body that is no answer. Remedy: send the members that the text names. */
+  wrongAnswer: (why: string) => new HttpError('PATCHBAY_WRONG_APPROVAL', 400, why),
+  /** `POST /approvals/answer` for a call that does not wait any more. Remedy: none is needed; the call was answered, or was not run. */
+  notWaiting: (why: string) => new HttpError('PATCHBAY_NO_CALL_WAITS', 409, why),
   /** The store cannot be written, so that no ticket can be issued. Remedy: try again later; the operator looks at `/health`. */
   ticketsUnavailable: (why: string) => new HttpError('PATCHBAY_TICKETS_UNAVAILABLE', 503, `${why}; try again later`, SOON),
   /**

@@ -8,7 +8,14 @@ import type { Schema } from '../schema/schema.js'
 /** Where a body value is mirrored: the header and the path of `properties` that leads to the value. */
 export interface Mirror { header: string, path: string[] }
 
-const NAME_SOURCE: Record<string, string> = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
+const NAME_SOURCE: Record<string, string> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId'
+}
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const BY_NAME = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'])
 const DATA = new Set(['default', 'examples', 'const', 'enum'])

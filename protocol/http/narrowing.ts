@@ -1,4 +1,4 @@
-import { fitsGlob } from '../../lib/glob.js'
+import { matcherOf } from '../../lib/glob.js'
 import type { Headers } from '../wire/channel.js'
 import { isObject } from '../wire/json.js'
 import type { Narrowed, Narrowing } from '../wire/narrowing.js'
@@ -6,6 +6,8 @@ import { httpErrors } from './http-errors.js'
 
 /** The most names, and among them patterns, of one list: every tool is compared with every pattern. */
 const [MAX_NAMES, MAX_PATTERNS] = [512, 32]
+/** The most characters of a pattern. */
+const MAX_PATTERN = 128
 
 /** How many narrowings are remembered: clients send the same text with each request. */
 const MAX_KNOWN = 64
@@ -92,20 +94,26 @@ function narrowingBy ([tools, readonly, own, excluded, toolsets, reading]: Array
 
 /** The names of a list; undefined where it is absent or empty. */
 function namesIn (text: string | undefined, where: string): string[] | undefined {
-  const names = [...new Set((text ?? '').split(',').map(name => name.trim()).filter(name => name !== ''))]
-  if (names.length > MAX_NAMES || names.filter(isPattern).length > MAX_PATTERNS) {
-    throw httpErrors.narrowingTooLong(where, MAX_NAMES, MAX_PATTERNS)
-  }
+  const given = (text ?? '').split(',').map(name => name.trim().replace(/\*+/g, '*')).filter(name => name !== '')
+  const names = [...new Set(given)]
+  const patterns = names.filter(isPattern)
+  if (
+    names.length > MAX_NAMES ||
+    patterns.length > MAX_PATTERNS ||
+    patterns.some(({ length }) => length > MAX_PATTERN)
+  ) { throw httpErrors.narrowingTooLong(where, MAX_NAMES, MAX_PATTERNS, MAX_PATTERN) }
   return names.length === 0 ? undefined : names
 }
 
 function matcher (names: string[] | undefined): ((item: Narrowed) => boolean) | undefined {
   if (names === undefined) return undefined
-  const [exact, patterns] = [new Set(names), names.filter(isPattern)]
+  const [exact, matchers] = [new Set(names), names.filter(isPattern).map(matcherOf)]
+  const fits = (name: string | undefined): boolean =>
+    name !== undefined && (exact.has(name) || matchers.some(matches => matches(name)))
   return ({ name, accessName, scopeNames = [] }) =>
-    [...new Set([name, accessName, ...scopeNames])].some(
-      each => each !== undefined && (exact.has(each) || patterns.some(pattern => fitsGlob(pattern, each)))
-    )
+    fits(name) ||
+    (accessName !== name && fits(accessName)) ||
+    scopeNames.some(each => each !== name && each !== accessName && fits(each))
 }
 
 /** A `?` is none here: with many of them, each name would be compared at each of its characters. */

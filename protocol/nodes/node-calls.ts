@@ -83,7 +83,7 @@ export class NodeCalls {
       off()
       clearInterval(timer)
       this.#answers.close()
-      for (const waiting of this.#waiting.values()) waiting.settle(unanswered(waiting))
+      for (const waiting of this.#waiting.values()) waiting.settle(endUnanswered(waiting))
     }
   }
 
@@ -122,7 +122,7 @@ export class NodeCalls {
       void this.#deliver(number, waiting)
       return await (timeout === undefined
         ? outcome
-        : withTimeout(outcome, timeout, async () => await unanswered(waiting)))
+        : withTimeout(outcome, timeout, async () => await endUnanswered(waiting)))
     } finally {
       off?.()
       this.#waiting.delete(number)
@@ -145,7 +145,7 @@ export class NodeCalls {
         waiting.failure = undefined
         if (isThere) return
         waiting.copies--
-        if (!await this.nodes.isAlive(node)) return waiting.settle(unanswered(waiting))
+        if (!await this.nodes.isAlive(node)) return waiting.settle(endUnanswered(waiting))
       } catch (error) {
         waiting.failure = error as Error
       }
@@ -156,7 +156,7 @@ export class NodeCalls {
     this.#answers.check()
     const nodes = new Map<string, Map<number, Waiting>>()
     for (const [number, waiting] of this.#waiting) {
-      if (++waiting.silent > SILENT) waiting.settle(unanswered(waiting))
+      if (++waiting.silent > SILENT) waiting.settle(endUnanswered(waiting))
       else if (waiting.copies > 0) nodes.set(waiting.node, (nodes.get(waiting.node) ?? new Map()).set(number, waiting))
     }
     for (const [node, waiting] of nodes) void this.#remind(node, waiting)
@@ -168,7 +168,7 @@ export class NodeCalls {
       const isThere = await this.nodes.send(node, { kind: 'waits', numbers: [...waiting.keys()] })
       const suspects = [...waiting.values()].filter(({ silent }) => !isThere || silent > SUSPECT)
       if (suspects.length > 0 && !(await this.nodes.isAlive(node))) {
-        for (const one of suspects) one.settle(unanswered(one))
+        for (const one of suspects) one.settle(endUnanswered(one))
       }
     } catch {}
   }
@@ -202,7 +202,7 @@ export class NodeCalls {
 }
 
 /** Ends a request without an answer. Rejects when the store has failed. */
-async function unanswered ({ copies, failure }: Waiting): Promise<NodeOutcome> {
+async function endUnanswered ({ copies, failure }: Waiting): Promise<NodeOutcome> {
   if (failure !== undefined) throw failure
   return { outcome: copies === 0 ? 'absent' : 'lost' }
 }

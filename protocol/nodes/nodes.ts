@@ -6,6 +6,8 @@ export interface Nodes {
   readonly self: string | undefined
   /** True where what nodes tell each other can be lost without notice. */
   readonly losesMessages?: boolean
+  /** Makes this process known to the others, for whom it is alive from then on. */
+  join (): Promise<void>
   /**
    * Sends a message to one node; false if there is no such node. That it was delivered does not mean that it was used.
    */

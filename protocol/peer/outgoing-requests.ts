@@ -72,7 +72,7 @@ export class OutgoingRequests<O extends RequestOptions = RequestOptions> {
 
   /** Settles with the answer; rejects when that is an error, or when it is cancelled. */
   send (method: string, params: object | undefined, to: Channel | ChannelOf, options: O): Promise<unknown> {
-    const refusal = cancelled(options)
+    const refusal = refuseCancelled(options)
     if (refusal !== undefined) return refusal
     const id = this.nextId()
     return this.write(id, method, encodeRequest(id, method, params), typeof to === 'function' ? to(id) : to, options)
@@ -136,7 +136,7 @@ export class OutgoingRequests<O extends RequestOptions = RequestOptions> {
 }
 
 /** The outcome of a request that is taken back before it is sent; undefined for others. */
-export function cancelled ({ signal, cancellation }: RequestOptions): Promise<never> | undefined {
+export function refuseCancelled ({ signal, cancellation }: RequestOptions): Promise<never> | undefined {
   const reason: unknown = signal?.aborted === true ? signal.reason : cancellation?.reason
   return reason === undefined ? undefined : Promise.reject(new RequestCancelled(reason))
 }

@@ -22,6 +22,7 @@ function definition (item: Definition, features: Features): Definition {
     if (isObject(out.annotations)) out.annotations = early(out.annotations)
   }
   if (!features.icons) delete out.icons
+  if (!features.execution) delete out.execution
   if (!features.toolAnnotations && isTool) delete out.annotations
   if (!hasOutput(out.outputSchema, features)) delete out.outputSchema
   if (Array.isArray(out.arguments)) {

@@ -18,6 +18,8 @@ export interface Revision {
   /** The id of an error where that of the request is unreadable: written as null, or left out. */
   readonly missingId: null | undefined
   readonly features: Features
+  /** How work becomes a task: the client asks for it in its request, or it is declared as an extension. */
+  readonly tasks: 'none' | 'requested' | 'extension'
   /** False for a method of the specification that this revision does not know. Methods of plugins exist in all. */
   has (method: string): boolean
   /** False for methods whose answer may not be a question back. */
@@ -58,4 +60,6 @@ export interface Features {
   readonly elicitation: 'none' | 'form' | 'url'
   readonly elicitationIds: boolean
   readonly samplingTools: boolean
+  /** `execution` on tools. */
+  readonly execution: boolean
 }

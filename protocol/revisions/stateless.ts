@@ -4,7 +4,15 @@ import { NEWEST } from './newest.js'
 import type { Revision, Server } from './revision.js'
 
 /** Methods of the handshake era that this revision removed. */
-const REMOVED = new Set(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])
+const REMOVED = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'tasks/result',
+  'tasks/list'
+])
 
 /** Only `tools/call`, `prompts/get` and `resources/read` of the specification may be answered with questions. */
 const PLAIN_ANSWERS = new Set([
@@ -14,7 +22,13 @@ const PLAIN_ANSWERS = new Set([
   'tools/list',
   'prompts/list',
   'resources/list',
-  'resources/templates/list'
+  'resources/templates/list',
+  'resources/directory/read',
+  'skills/list',
+  'skills/get',
+  'tasks/get',
+  'tasks/update',
+  'tasks/cancel'
 ])
 
 /** The revision without a handshake: each request carries its version and capabilities in `_meta`. */
@@ -27,6 +41,7 @@ export const stateless: Revision = {
   unknownResource: codes.invalidParams,
   unknownMethodStatus: 404,
   missingId: undefined,
+  tasks: 'extension',
   features: {
     audio: true,
     toolAnnotations: true,
@@ -37,7 +52,8 @@ export const stateless: Revision = {
     icons: true,
     elicitation: 'url',
     elicitationIds: false,
-    samplingTools: true
+    samplingTools: true,
+    execution: false
   },
   has: method => !REMOVED.has(method),
   mayRequestInput: method => !PLAIN_ANSWERS.has(method),

@@ -166,7 +166,7 @@ export class SessionRegistry {
     const { maxSessionsPerPrincipal } = this.#limits
     const abandoned = this.#isFull ? this.#table.findAbandoned() : undefined
     if (this.#isFull && abandoned === undefined) {
-      this.#ports.reportHealth('there are as many as option maxSessions allows')
+      this.#ports.reportHealth('there are as many as limit maxSessions allows')
       throw httpErrors.tooManySessions()
     }
     if (principal !== undefined && this.#table.countOf(principal) >= maxSessionsPerPrincipal) {

@@ -15,7 +15,13 @@ export interface Subject { method?: string, tool?: string, prompt?: string, reso
 interface Caller { principal?: string, client?: string, transport: string, revision: string, own?: true }
 
 /** A call that has ended. */
-export interface EndedCall extends Subject, Caller { at: number, ms: number, outcome: string, code?: number }
+export interface EndedCall extends Subject, Caller {
+  at: number
+  ms: number
+  outcome: string
+  rule?: string
+  code?: number
+}
 
 /** A call that is not answered yet. */
 export interface CallInFlight extends Subject, Caller {
@@ -69,7 +75,11 @@ export interface UpstreamRow {
   repaired?: number
   /** Sentences about entries that are left out of its lists, and why. */
   warnings?: readonly string[]
+  pins?: PinRow
 }
+
+/** How what a server offers differs from what was accepted of it, and what readers of that may miss, in sentences. */
+export interface PinRow { mode: 'report' | 'hold', differences: readonly string[], marks: readonly string[] }
 
 /** A node of the store. */
 export interface NodeRow { id: string, self: boolean }
@@ -101,6 +111,8 @@ export interface WatchBatch {
   totals?: Stats
   clients?: Clients
   refusals?: Refusal[]
+  /** Another number whenever a call began or ended to wait for an operator. */
+  approvals?: number
   upstreams?: UpstreamRow[]
   nodes?: NodeRow[]
   health?: Health

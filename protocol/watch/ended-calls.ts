@@ -13,6 +13,8 @@ export interface EndedCall {
   method: string | undefined
   subject: Subject
   outcome: string
+  /** The name of the rule that decided about it. */
+  rule: string | undefined
   code: number | undefined
   principal: string | undefined
   /** The name of its client. */
@@ -41,6 +43,7 @@ export class EndedCalls {
       method: undefined,
       subject: {},
       outcome: '',
+      rule: undefined,
       code: undefined,
       principal: undefined,
       client: undefined,

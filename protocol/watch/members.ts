@@ -10,6 +10,7 @@ export const MEMBERS = [
   'tools',
   'clients',
   'refusals',
+  'approvals',
   'upstreams',
   'nodes',
   'health'

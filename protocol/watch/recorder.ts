@@ -2,7 +2,7 @@ import { ClockStep, now } from '../../lib/time.js'
 import type { Call } from '../dispatch/call.js'
 import type { CallOutcome } from '../dispatch/call-response.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
-import { methodOf, outcomeOf, subjectOf } from '../dispatch/call-facts.js'
+import { methodOf, outcomeOf, ruleOf, subjectOf } from '../dispatch/call-facts.js'
 import { Activities } from './activities.js'
 import { ClientNames } from './client-names.js'
 import { EndedCalls } from './ended-calls.js'
@@ -29,7 +29,8 @@ export class Recorder {
 
   constructor (dispatcher: Dispatcher) {
     this.#dispatcher = dispatcher
-    dispatcher.observers.end.add((call, ended) => this.#end(call, ended))
+    // The call that created a task is recorded, its work is not.
+    dispatcher.observers.end.add((call, ended) => { if (call.task?.runs !== true) this.#end(call, ended) })
     dispatcher.observers.refusal.add(refusal => this.refusals.add(refusal, this.epochAt(now()) + now()))
   }
 
@@ -61,6 +62,7 @@ export class Recorder {
     kept.method = methodOf(call, ended, subject)
     kept.subject = subject
     kept.outcome = outcome
+    kept.rule = ruleOf(call)
     kept.code = ended.code
     kept.principal = call.principal
     kept.client = client

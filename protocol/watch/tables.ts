@@ -11,6 +11,7 @@ export interface State {
   readonly tools: readonly ToolStats[]
   readonly totals: Stats
   readonly refusals: ReadonlyArray<Unwritten<Refusal>>
+  readonly approvals: number
   readonly upstreams: ReadonlyArray<Unwritten<UpstreamRow>>
   readonly nodes: readonly NodeRow[]
   readonly health: Unwritten<Health>

@@ -1,4 +1,5 @@
 import type { Identity } from './identity.js'
+import { isObject } from './json.js'
 
 /**
  * An identity as JSON, for another node or a later time. The rights of an API key are never carried: they are looked up
@@ -15,6 +16,7 @@ export type CarriedIdentity =
     readonly address?: string | undefined
     readonly expires?: number | undefined
     readonly view?: string | undefined
+    readonly claims?: Readonly<Record<string, unknown>> | undefined
   }
 
 /** Carries identities to other nodes, and gives the live ones there. */
@@ -29,8 +31,9 @@ export interface IdentityCarrier {
 
 export const carryRights = (
   kind: 'token' | 'host',
-  { principal, scopes, address, expires, view }: Identity
-): CarriedIdentity => ({ kind, principal, scopes: scopes === 'all' ? 'all' : [...scopes], address, expires, view })
+  { principal, scopes, address, expires, view, claims }: Identity
+): CarriedIdentity =>
+  ({ kind, principal, scopes: scopes === 'all' ? 'all' : [...scopes], address, expires, view, claims })
 
 /**
  * The identity of carried rights; undefined for a value of another shape, such as one of another version of this
@@ -38,13 +41,14 @@ export const carryRights = (
  */
 export function rightsOf (carried: CarriedIdentity): Identity | undefined {
   if (carried.kind !== 'token' && carried.kind !== 'host') return undefined
-  const { principal, scopes, address, expires, view } = carried
+  const { principal, scopes, address, expires, view, claims } = carried
   if (scopes !== 'all' && !Array.isArray(scopes)) return undefined
   return {
     principal,
     scopes: scopes === 'all' ? 'all' : new Set(scopes),
     ...(address !== undefined && { address }),
     expires,
-    ...(view !== undefined && { view })
+    ...(view !== undefined && { view }),
+    ...(isObject(claims) && { claims })
   }
 }

@@ -16,6 +16,8 @@ export interface Channel {
   readonly streams: boolean
   /** True where there could be a stream, if not so many were open. */
   readonly canStream?: boolean
+  /** True where the client has got its response already and the work goes on: nothing can be asked there. */
+  readonly isAnswered?: boolean
   /** True where the answer is an HTTP reply of its own, so that its status and headers reach the client. */
   readonly hasStatus?: boolean
   /** True where the message came with an HTTP request, which was counted against the rate of its caller. */
@@ -31,6 +33,13 @@ export interface Channel {
    * may know it, in the same process.
    */
   setCause? (error: unknown): void
+  /**
+   * The text of a result, where this channel has a form of its own for results; `respond` gets it as it is. An error
+   * that is thrown is the answer instead.
+   */
+  encode? (result: object): string
+  /** The text that says where the result of a call will be, where this channel has a form of its own for that. */
+  encodeAccepted? (uri: string): string
   /** Writes the response. `status` and `headers` are for HTTP; other transports ignore them. */
   respond (text: string, status: number, headers?: Record<string, string>): void
   /** The response in two parts, of which many responses share the second; where it is absent, `respond` gets both. */
@@ -54,7 +63,7 @@ export interface Channel {
 
 /** Sends a result: JSON text, or the tail that many responses share. */
 export function respondOn (channel: Channel, id: Id, result: string | SharedTail): void {
-  if (typeof result === 'string') channel.respond(encodeResult(id, result), 200)
+  if (typeof result === 'string') channel.respond(channel.encode === undefined ? encodeResult(id, result) : result, 200)
   else if (channel.respondShared === undefined) channel.respond(encodeStart(id) + result.text, 200)
   else channel.respondShared(encodeStart(id), result)
 }

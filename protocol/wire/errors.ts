@@ -51,7 +51,8 @@ export interface Mistake { readonly path: string, readonly message: string }
 /** Members of an error besides its code, text and name. */
 interface Parts { data?: object, status?: number | undefined, headers?: Record<string, string>, cause?: unknown }
 
-function makeError (
+/** Makes an error of a table. */
+export function makeError (
   name: ErrorCode,
   code: number,
   message: string,
@@ -102,16 +103,15 @@ export const errors = {
   stateRefused: (why: string) => invalidParams('PATCHBAY_STATE_REFUSED', `requestState ${why}`),
   /** The tool does not exist, or the caller has no right to it. Remedy: call `tools/list`. */
   unknownTool: (name: string, hint = '') => unknownName('PATCHBAY_UNKNOWN_TOOL', `Unknown tool: ${shorten(name)}`, hint),
+  /** A rule of the operator does not allow the request with these arguments; calls of tools get the text as an `isError` result. Remedy: use other arguments, or ask the operator. */
+  notAllowed: (why: string) => invalidParams('PATCHBAY_NOT_ALLOWED', why, {}, 200),
   /** The prompt does not exist, or the caller has no right to it. Remedy: call `prompts/list`. */
   unknownPrompt: (name: string, hint = '') => unknownName('PATCHBAY_UNKNOWN_PROMPT', `Unknown prompt: ${shorten(name)}`, hint),
   /** `completion/complete` for a resource template that does not exist. Remedy: call `resources/templates/list`. */
   unknownTemplate: (uri: string) => invalidParams('PATCHBAY_UNKNOWN_TEMPLATE', `Unknown resource template: ${shorten(uri)}`),
   /** `initialize` or `server/discover` of a client that connected to the URL of a view or an upstream which is not configured any more. Remedy: connect to `/mcp`, or to the URL of another one. */
   unknownView: (view: string) => invalidParams('PATCHBAY_UNKNOWN_VIEW', `there is no view or upstream server "${shorten(view)}"`),
-  /**
-   * The resource does not exist, or the caller has no right to it. The code is -32602 from 2026-07-28 on, and -32002 before.
-   * Remedy: call `resources/list`.
-   */
+  /** The resource does not exist, or the caller has no right to it. The code is -32602 from 2026-07-28 on, and -32002 before. Remedy: call `resources/list`. */
   resourceNotFound: (uri: string, code: number) => makeError('PATCHBAY_UNKNOWN_RESOURCE', code, `Resource not found: ${uri}`, { data: { uri } }),
   /** The client's response to a request of the server does not fit its schema. Remedy: correct the client. */
   badAnswer: (method: string, why: string) => invalidParams('PATCHBAY_WRONG_ANSWER', `the answer to ${method}: ${why}`, {}, 200),
@@ -146,6 +146,8 @@ export const errors = {
   forbidden: (scopes: readonly string[], challenge: string) => makeError(
     'PATCHBAY_SCOPE_MISSING', codes.invalidRequest, `Forbidden: this needs the scope ${scopes.join(' ')}`,
     { data: { requiredScopes: scopes }, status: 403, headers: { 'www-authenticate': challenge } }),
+  /** A tool that is a route of the host application: its hooks answered 401 or 403. Over HTTP that is the status; elsewhere, and in batches, it is an `isError` result. Remedy: log in as the application asks. */
+  routeRefused: (status: number, text: string, headers: Record<string, string>) => markRefusal('auth', makeError('PATCHBAY_ROUTE_REFUSED', codes.invalidRequest, text, { status, headers })),
   /** The API key or access token of the connection has expired, or was removed. Remedy: connect again with a new one. */
   expired: () => markRefusal('auth', makeError(
     'PATCHBAY_CREDENTIAL_REFUSED', codes.invalidRequest,
@@ -217,6 +219,11 @@ export const errors = {
   upstreamUnavailable: (alias: string, why: string, retryAfter?: number) => internal(
     'PATCHBAY_UPSTREAM_UNAVAILABLE', `The upstream server ${alias} is not available: ${why}${retryAfter === undefined ? '' : `; it is tried again in ${retryAfter} s`}`,
     { data: { upstream: alias, ...(retryAfter === undefined ? {} : { retryAfter }) } }),
+  /** An upstream server wants a person to sign in, and the text says why. Remedy: run `data.command` where the gateway runs, with its options, and send the request again ([Sign in](sign-in.md)). */
+  signInRequired: (alias: string, why: string, login = `patchbay login ${alias}`, url?: string) => internal(
+    'PATCHBAY_SIGN_IN_REQUIRED', `The upstream server ${alias} needs a sign-in: ${why}. ${howToSignIn(login, url)}, and try again`, { data: { upstream: alias, command: login, ...(url !== undefined && { url }) } }),
+  /** A page has to be opened first, and the request has no stream on which the client could be asked. Remedy: open the page in `data.elicitations`, then send the request again. */
+  pageRequired: (why: string, page: object) => makeError('PATCHBAY_PAGE_REQUIRED', codes.urlElicitationRequired, why, { data: { elicitations: [page] } }),
   /** An upstream server ended, or its connection broke, while it carried the call out. Remedy: look whether it took effect before sending it again. */
   upstreamGone: (alias: string, why: string) => internal(
     'PATCHBAY_UPSTREAM_LOST', `The upstream server ${alias} was lost before it answered (${why}); whether the call took effect is not known`, { data: { upstream: alias } }),
@@ -238,3 +245,5 @@ export const errors = {
   /** The body of an HTTP error that answers a request, under its id. */
   httpOfRequest: (message: string, name: string) => new McpError(codes.invalidRequest, `Invalid Request: ${message}`, { code: name })
 }
+const howToSignIn = (login: string, url?: string): string =>
+  url === undefined ? `Run ${login} where the gateway runs` : `Open ${url} in your browser, or have the operator run ${login} where the gateway runs`

@@ -1,3 +1,5 @@
+import { isObject } from './json.js'
+
 /** The scopes of a caller; `all` where no credential is needed. */
 export type Granted = 'all' | ReadonlySet<string>
 
@@ -12,6 +14,11 @@ export interface Identity {
   readonly expires?: number | undefined
   /** The view that the credential is bound to: the caller sees nothing else. */
   readonly view?: string | undefined
+  /**
+   * The claims of a token that rules name, null for one that it lacks. A claim that is not here was not read yet.
+   * Undefined for callers without a token.
+   */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** An anonymous caller where no credential is needed: it has all scopes. */
@@ -47,21 +54,26 @@ const isForOperators = (scope: string): boolean => scope === ADMIN_SCOPE || scop
 /** True for a caller who has every scope there is. */
 export const hasAllScopes = ({ scopes, view }: Identity): boolean => scopes === 'all' && view === undefined
 
+/** True where clients of a view may know of what was made in that one: there, and outside of all views. */
+export const mayReach = (view: string | undefined, madeIn: string | undefined): boolean =>
+  view === undefined || view === madeIn
+
 /** The principal for people: the name of an API key without its prefix, any other as it is. */
 export const shortName = (principal: string): string => principal.startsWith('key:') ? principal.slice(4) : principal
 
 /** The shape of an identity, for the messages about one that has another. */
 export const IDENTITY_SHAPE =
-  '{ principal: string | undefined, scopes: "all" | Set<string>, expires?: milliseconds since 1970, view?: string }'
+  '{ principal: string | undefined, scopes: "all" | Set<string>, expires?: milliseconds since 1970, view?: string, claims?: object }'
 
 /** True for a value of the shape of an identity: a host application may set anything. */
 export function isIdentity (value: unknown): value is Identity {
   if (typeof value !== 'object' || value === null) return false
-  const { principal, scopes, address, expires, view }: { [name in keyof Identity]?: unknown } = value
+  const { principal, scopes, address, expires, view, claims }: { [name in keyof Identity]?: unknown } = value
   return (scopes === 'all' || typeof Object(scopes).has === 'function') &&
     (principal === undefined || typeof principal === 'string') &&
     (address === undefined || typeof address === 'string') &&
     (view === undefined || typeof view === 'string') &&
+    (claims === undefined || isObject(claims)) &&
     (expires === undefined || (typeof expires === 'number' && !Number.isNaN(expires)))
 }
 

@@ -60,6 +60,30 @@ export function decode (raw: Uint8Array | string, limits: MessageLimits = LIMITS
   }
 }
 
+/**
+ * The request that a body stands for which is JSON and no message: `paramsOf` makes its params of the value, and an
+ * empty body has none. Never throws.
+ */
+export function decodeRequest (
+  raw: Uint8Array,
+  limits: MessageLimits,
+  method: string,
+  paramsOf: (value: unknown) => Params
+): Request | Invalid {
+  const input = withoutByteOrderMark(raw)
+  try {
+    const exceeded =
+      needsScan(input.length, limits) ? findExceededLimit(asBuffer(input), 0, input.length, limits) : undefined
+    if (exceeded !== undefined) throw exceeded
+    const value = input.length === 0 ? undefined : parseJson(input)
+    const { values, forbidden } = examine(value, limits)
+    if (forbidden !== undefined) throw errors.invalidRequest(forbidden)
+    return request(1, method, paramsOf(value), input.length + VALUE_SIZE * values)
+  } catch (error) {
+    return invalid(undefined, error)
+  }
+}
+
 export const isId = (value: unknown): value is Id => typeof value === 'string' || Number.isSafeInteger(value)
 
 export const encodeId = (id: Id): string => typeof id === 'number' ? String(id) : JSON.stringify(id)

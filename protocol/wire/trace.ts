@@ -30,8 +30,8 @@ export interface TracedRequest {
   readonly params: object | undefined
   readonly subject: TracedSubject
   readonly transport: string
-  /** The revision of the protocol. */
-  readonly version: string
+  /** The revision of the protocol; undefined for an API, which does not speak it. */
+  readonly version: string | undefined
 }
 
 /** The span of a request that a call sends. */

@@ -1,4 +1,4 @@
-// Builds the console: one page, its style and its scripts, each also compressed, and the list of them that the route
+// Builds the console: its page, style and scripts, and the page of its sandbox, each also compressed, and the list of them that the route
 // serves from.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -36,6 +36,8 @@ export async function buildConsole () {
   // first.
   const worker = await build({ ...shared, entryPoints: ['console/forms/check-worker.ts'], format: 'iife' })
   const [{ path }] = worker.outputFiles
+  // Inside its page: its policy allows no files.
+  const proxy = await build({ ...shared, entryPoints: ['console/apps/sandbox/proxy.ts'], format: 'iife' })
   const made = await build({
     ...shared,
     entryPoints: ['console/main.tsx'],
@@ -50,12 +52,13 @@ export async function buildConsole () {
     [...worker.outputFiles, ...made.outputFiles].map(({ path, contents }) => [basename(path), Buffer.from(contents)])
   )
   files.set('index.html', page([...files.keys()]))
+  files.set('sandbox.html', sandbox(proxy.outputFiles[0].text))
   mkdirSync(out, { recursive: true })
   const list = [...files].map(([name, bytes]) => write(name, bytes))
   writeFileSync(new URL('files.json', out), JSON.stringify(list, null, 2) + '\n')
   return {
     ...made,
-    metafile: { inputs: { ...worker.metafile.inputs, ...made.metafile.inputs } },
+    metafile: { inputs: { ...worker.metafile.inputs, ...proxy.metafile.inputs, ...made.metafile.inputs } },
     files: ['files.json', ...list.flatMap(({ file }) => [file, `${file}.gz`, `${file}.br`])].map(
       file => `dist/console/${file}`
     )
@@ -68,12 +71,18 @@ function page (names) {
   return Buffer.from(text.replace('{{style}}', named('.css')).replace('{{script}}', named('.js')))
 }
 
+/** A function in place of the text, since `$` in that has a meaning. */
+function sandbox (script) {
+  const text = readFileSync(new URL('console/apps/sandbox/sandbox.html', root), 'utf8')
+  return Buffer.from(text.replace('{{script}}', () => script.trim()))
+}
+
 /** Writes a file and its compressed forms; returns what the route has to know of it. */
 function write (name, bytes) {
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
-  // The page, too, has its hash in its name on disk: a gateway that runs while another build is made goes on to serve
-  // its own.
-  const file = name === 'index.html' ? `index.${hash}.html` : name
+  // Pages, too, have their hash in their names on disk: a gateway that runs while another build is made goes on to
+  // serve its own.
+  const file = name.replace(/^(index|sandbox)(?=\.html$)/, `$1.${hash}`)
   writeFileSync(new URL(file, out), bytes)
   writeFileSync(new URL(`${file}.gz`, out), gzipSync(bytes, { level: 9 }))
   writeFileSync(

@@ -1,13 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 const FOLDERS = ['tools', 'resources', 'prompts']
 
-/** Packages that Fastify loads at every start and most gateways do not use. They are loaded on first call. */
-export const LATE = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
+/** Packages that Fastify loads at every start and most gateways do not use. They are loaded on first use. */
+export const LATE = [
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  '@fastify/proxy-addr',
+  '@pinojs/redact',
+  'light-my-request',
+  'semver'
+]
 
 /** jsonc-parser for cli/settings/, which every start loads: the package itself is loaded with the first config file. */
-const JSONC_PARSER = ['printParseErrorCode', 'visit']
+const JSONC_PARSER = ['printParseErrorCode', 'stripComments', 'visit']
   .map(name => `export const ${name} = (...given) => require('./late/jsonc-parser.cjs').${name}(...given)`)
   .join('\n')
 
@@ -52,10 +60,7 @@ export const standIns = {
     onLoad({ filter: /./, namespace: 'jsonc' }, () => ({ contents: JSONC_PARSER }))
     onResolve({ filter: /^undici$/ }, () => ({ path: './late/undici.cjs', external: true }))
     onLoad(
-      {
-        filter:
-          /[\\/](upstreams|transports[\\/]client|protocol[\\/]watch|plugins[\\/](observability|curation)|stores)[\\/].*\.ts$/
-      },
+      { filter: /[\\/](upstreams|transports[\\/]client|protocol[\\/](tasks|watch)|plugins|stores)[\\/].*\.ts$/ },
       ({ path }) =>
         lateParts.has(path)
           ? {
@@ -63,6 +68,13 @@ export const standIns = {
               loader: 'ts'
             }
           : undefined
+    )
+    // A command that imports the table of commands shares all that the table loads with it; otherwise each command would
+    // cut a part of what every start loads into a file of its own. One that has to do with servers shares app.ts in the same way.
+    onLoad({ filter: /[\\/]cli[\\/](commands|move)[\\/].*\.ts$/ }, ({ path }) =>
+      /serve\.ts$/.test(path) || (/[\\/]cli[\\/]move[\\/]/.test(path) && !lateParts.has(path))
+        ? undefined
+        : { contents: `${loadedBefore(path)}\n${readFileSync(path, 'utf8')}`, loader: 'ts' }
     )
     replace(LATE, latePackage)
     replace(LATE_BUILTINS.flatMap(name => [name, `node:${name}`]), lateBuiltin)
@@ -81,21 +93,32 @@ export const standIns = {
 
 /** The name of a late package's file in dist/late/. */
 export function fileOf (name) {
-  return name.replace('@fastify/', '')
+  return name.replace(/^@\w+\//, '')
 }
 
 const root = new URL('../..', import.meta.url)
 
+/** Folders of files that import others when they are needed. */
+const IMPORTING = [
+  'cli/ask',
+  'cli/commands',
+  'cli/move',
+  'upstreams',
+  'transports/client',
+  'plugins',
+  'stores'
+]
+
 /**
- * The files about upstream servers, views, watchers and stores that are imported when they are needed. In the bundle
- * they import app.ts, which is loaded by then: what they share with it would otherwise be cut into more files, which
+ * The files of plugins, upstream servers, watchers, tasks and stores that are imported when they are needed. In the
+ * bundle they import app.ts, which is loaded by then: what they share with it would otherwise be cut into more files, which
  * every start has to load.
  */
 function findLateParts () {
   const files = [
     'app.ts',
     'gateway.ts',
-    ...['upstreams', 'transports/client', 'plugins/observability', 'plugins/curation', 'stores'].flatMap(folder =>
+    ...IMPORTING.flatMap(folder =>
       readdirSync(new URL(folder, root), { recursive: true }).map(name => `${folder}/${name}`)
     )
   ]
@@ -106,6 +129,15 @@ function findLateParts () {
     )
   })
   return new Set(imports)
+}
+
+/** Imports of what is loaded when a command is asked for. */
+function loadedBefore (path) {
+  const isLate = /[\\/]cli[\\/]move[\\/]/.test(path)
+  const needsServers = isLate || /from '\.\.\/(ask\/ask|doctor\/examine)\.js'/.test(readFileSync(path, 'utf8'))
+  return ['cli/commands.ts', 'cli/process/start-error.ts', ...(needsServers ? ['app.ts'] : [])]
+    .map(file => `import '${fileURLToPath(new URL(file, root))}'`)
+    .join('\n')
 }
 
 function listOfBuiltIns () {
@@ -130,12 +162,16 @@ function modulesIn (folder) {
 }
 
 /**
- * Source that loads the package when it is called. The schema compilers are called twice: for their options, and to
- * compile.
+ * Source that loads the package when it is called, or one of its members is read. The schema compilers are called
+ * twice: for their options, and to compile.
  */
 function latePackage (name) {
   const load = `require('./late/${fileOf(name)}.cjs')`
-  if (!name.endsWith('-compiler')) return `module.exports = (...given) => ${load}(...given)`
+  if (!name.endsWith('-compiler')) {
+    const members = Object.keys(createRequire(import.meta.url)(name))
+    return `module.exports = (...given) => ${load}(...given)
+      ${lateMembers('module.exports', members, load)}`
+  }
   return `module.exports = (...setup) => {
     let begin
     return (...given) => (begin ??= ${load}(...setup))(...given)
@@ -144,5 +180,10 @@ function latePackage (name) {
 
 async function lateBuiltin (name) {
   const { default: real } = await import(name)
-  return `for (const name of ${JSON.stringify(Object.keys(real))}) Object.defineProperty(exports, name, { enumerable: true, get: () => require('${name}')[name] })`
+  return lateMembers('exports', Object.keys(real), `require('${name}')`)
+}
+
+/** Source of members that are read from what `load` loads. */
+function lateMembers (target, names, load) {
+  return `for (const name of ${JSON.stringify(names)}) Object.defineProperty(${target}, name, { enumerable: true, get: () => ${load}[name] })`
 }

@@ -13,10 +13,12 @@ import { openFixture } from './fixture/open.js'
 /** Bob has the scope of the vault, Ada has not. */
 const apiKeys = [listed('ada', ADA, ['mcp']), listed('bob', BOB, ['mcp', 'vault'])]
 
+type Headers = Record<string, string>
+
 interface Setting {
   app: FastifyInstance
   audit: Json[]
-  ask: (key: string, method: string, params?: Json, path?: string) => Promise<Json & { status: number }>
+  ask: (key: string, method: string, params?: Json, path?: string, more?: Headers) => Promise<Json & { status: number }>
 }
 
 /** A gateway in front of two servers: one for all, and one that needs a scope. */
@@ -41,8 +43,8 @@ async function start (t: Test, options: Partial<Options> = {}): Promise<Setting>
   return {
     app,
     audit,
-    ask: async (key, method, params = {}, path = '/message') => {
-      const headers = { ...bearer(key), 'mcp-protocol-version': '2025-11-25' }
+    ask: async (key, method, params = {}, path = '/message', more = {}) => {
+      const headers = { ...bearer(key), 'mcp-protocol-version': '2025-11-25', ...more }
       const { statusCode: status, body } = await app.inject({
         method: 'POST',
         url: path,
@@ -162,6 +164,19 @@ t.test('a resource that needs a scope is not read by another spelling of its URI
   }
   t.match(await ask(ADA, 'resources/read', { uri: 'open://text' }, '/message/open'), { status: 200, result: {} })
   t.match(await ask(ADA, 'resources/read', { uri: 'vault://linked' }, '/message/vault'), { status: 403 })
+})
+
+t.test('narrowing unlocks no other spelling of a URI', async t => {
+  const views = { both: { servers: ['open', 'vault'] } }
+  const { ask } = await start(t, { scopes: { 'resources/open://item/{id}': ['vault'] }, views })
+  for (const path of ['/message', '/message/open', '/message/both']) {
+    for (const narrowing of [{ 'x-mcp-toolsets': 'open' }, { 'x-mcp-toolsets': 'vault' }, { 'x-mcp-tools': 'echo' }]) {
+      for (const uri of ['open://item/1', 'open://item/%zz', 'open://./item/1', 'OPEN://item/1', 'vault://text']) {
+        const answer = await ask(ADA, 'resources/read', { uri }, path, narrowing as Headers)
+        t.notOk('result' in answer, `${uri} at ${path} with ${JSON.stringify(narrowing)}`)
+      }
+    }
+  }
 })
 
 t.test('the rate of a tool counts calls by every name and at every URL', async t => {

@@ -7,12 +7,12 @@ import { createClient, type Options } from '../../app.js'
 import { gateway } from '../support/gateway.js'
 import { callTool, modernMeta } from '../support/modern.js'
 import { folder, launch } from '../support/process.js'
-import { until } from '../support/wait.js'
+import { inTime, until } from '../support/wait.js'
 import { modern } from '../support/specification/revisions.js'
 
 const PROGRAM = fileURLToPath(new URL('./programs/server.js', import.meta.url))
 /** Longer than a test may take. */
-const LONG = { upstreamListWait: 600_000, callTimeout: 600_000 }
+const LONG = { limits: { upstreamListWait: 600_000 }, callTimeout: 600_000 }
 const LISTS = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'server/discover']
 
 const program = (env: Record<string, string> = {}) => ({ command: process.execPath, args: [PROGRAM], env })
@@ -75,7 +75,7 @@ t.test(
 )
 
 t.test('after the wait a list is answered without the server, with ttlMs 0, and no later list waits', async t => {
-  const { app, go } = await open(t, { upstreamListWait: 20 })
+  const { app, go } = await open(t, { limits: { upstreamListWait: 20 } })
   for (const method of [...LISTS, ...LISTS]) t.match(await post(app, method), { ttlMs: 0 }, method)
   await go()
   await until(() => app.mcp.upstreams.status()[0]?.stale === false)
@@ -86,7 +86,7 @@ t.test('after the wait a list is answered without the server, with ttlMs 0, and 
 })
 
 t.test('the wait is at most half of what a call may take', async t => {
-  const { app } = await open(t, { upstreamListWait: 600_000, callTimeout: 200 })
+  const { app } = await open(t, { limits: { upstreamListWait: 600_000 }, callTimeout: 200 })
   t.match(await post(app, 'tools/list'), { ttlMs: 0, tools: [] })
 })
 
@@ -131,7 +131,8 @@ t.test('a server that is removed, and one that is added, end and begin a wait', 
   const { entries } = await app.mcp.upstreams.read({
     ...app.mcp.upstreams,
     mcpServers: { added: program() },
-    mcpConfig: []
+    mcpConfig: [],
+    pins: 'off'
   } as never)
   await app.mcp.upstreams.configure(entries)
   await list
@@ -150,8 +151,8 @@ t.test('what is stored of a server is listed at once', async t => {
     tools: false,
     ephemeral: false,
     data,
-    limits: { upstreamStopTimeout: 50 },
     ...LONG,
+    limits: { ...LONG.limits, upstreamStopTimeout: 50 },
     mcpServers
   })
   const list = await post(again, 'tools/list')
@@ -181,4 +182,15 @@ t.test('a client that starts the command over stdio and lists at once gets the t
     launched.kill('SIGTERM')
     await launched.exit()
   }
+})
+
+t.test('a call of a server that is removed while it starts is answered when it has started', async t => {
+  const { app, go } = await open(t, LONG)
+  const answer = callTool(app, 'held__echo')
+  await until(() => app.mcp.dispatcher.callsInFlight().length === 1, 'the call')
+  const removed = app.mcp.upstreams.configure([])
+  await until(() => app.mcp.upstreams.status().length === 0, 'the removal')
+  await go()
+  t.match((await inTime(answer, 'the answer')).error, { message: /held is not available: its lists could not be read/ })
+  await removed
 })

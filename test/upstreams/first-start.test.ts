@@ -31,7 +31,7 @@ const names = ({ tools }: Record<string, unknown>): unknown[] =>
 t.test(
   'a client that does not handle list_changed can call a tool during the first start, and lists it later',
   async t => {
-    const { url, go } = await open(t, {}, { upstreamListWait: 1 })
+    const { url, go } = await open(t, {}, { limits: { upstreamListWait: 1 } })
     const client = new SdkClient({ name: 'test', version: '1' })
     await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)))
     t.teardown(async () => await client.close())
@@ -44,7 +44,7 @@ t.test(
 )
 
 t.test('requests that name the server wait for its first lists; others do not', async t => {
-  const { app, go } = await open(t, {}, { upstreamListWait: 1 })
+  const { app, go } = await open(t, {}, { limits: { upstreamListWait: 1 } })
   const [client, view] = [await createClient(app), await createClient(app, { view: 'slow' })]
   const answered: string[] = []
   const send = async (what: string, request: Promise<unknown>): Promise<unknown> =>
@@ -84,7 +84,7 @@ t.test('requests that name the server wait for its first lists; others do not', 
 })
 
 t.test('a prefix of its own is known, too, and a hidden tool stays hidden', async t => {
-  const { app, go } = await open(t, { prefix: 's_', excludeTools: ['pid'] }, { upstreamListWait: 1 })
+  const { app, go } = await open(t, { prefix: 's_', excludeTools: ['pid'] }, { limits: { upstreamListWait: 1 } })
   const client = await createClient(app)
   const calls = ['s_echo', 's_pid', 'slow__echo'].map(
     async name =>
@@ -96,7 +96,7 @@ t.test('a prefix of its own is known, too, and a hidden tool stays hidden', asyn
 })
 
 t.test('the scopes of what is found after the start hold, under each of its names', async t => {
-  const { app, go } = await open(t, {}, { scopes: { 'tools/slow__echo': ['secret'] }, upstreamListWait: 1 })
+  const { app, go } = await open(t, {}, { scopes: { 'tools/slow__echo': ['secret'] }, limits: { upstreamListWait: 1 } })
   const client = await createClient(app, { identity: { principal: 'ada', scopes: new Set(['mcp']) } })
   const call = client
     .request('tools/call', { name: 'slow__echo', arguments: { key: 'x' } })

@@ -95,6 +95,22 @@ t.test('/health names what was left out of the lists of a server to operators al
   t.equal((await read(ADA)).upstreams[0]?.leftOut, undefined)
 })
 
+t.test('/health tells operators alone how what a server offers differs from what was accepted', async t => {
+  const { entry } = await openFixture(t, 'stdio', newestLegacy)
+  const { app, reached } = await withServers(t, { held: { ...entry, pins: 'hold' }, free: entry })
+  const isRead = ({ state, stale }: Upstream): boolean => state === 'ready' && !stale
+  await reached('held', isRead)
+  await reached('free', isRead)
+  const read = async (key: string) => (await app.inject({ url: '/health', headers: bearer(key) })).json<Report>().upstreams
+  await until(async () => (await read(BOB)).some(upstream => 'pins' in upstream))
+  t.match(await read(BOB), [
+    { alias: 'held', pins: { mode: 'hold', differences: [/^nothing of it was accepted yet/], marks: [] } },
+    { alias: 'free', pins: undefined }
+  ])
+  t.strictSame((await read(ADA)).filter(upstream => 'pins' in upstream), [])
+  t.notMatch((await app.inject('/health')).body, /accepted/)
+})
+
 t.test('an upstream that was removed is not listed any more, and what was wrong with it is forgotten', async t => {
   const { app, reached } = await withServers(t, { broken: ENDS })
   await reached('broken', ({ state }) => state === 'backing off' || state === 'crash loop')

@@ -32,8 +32,7 @@ async function open (t: Test, name: string, isOld = false): Promise<Place> {
     plugins: [own, ...(isOld ? [oldGateway] : [])],
     tools: false,
     ephemeral: true,
-    upstreamListWait: 100,
-    limits: { upstreamRestartDelay: 10, upstreamRestartDelayMax: 200 }
+    limits: { upstreamListWait: 100, upstreamRestartDelay: 10, upstreamRestartDelayMax: 200 }
   })
   return { name, lists, ...place }
 }

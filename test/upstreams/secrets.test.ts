@@ -166,7 +166,7 @@ t.test('no secret of an entry is in the log, in /health, in an error or in an au
   }
   const app = await gateway(
     t,
-    { apiKeys, tools: true, mcpServers, upstreamStartTimeout: 3_000 },
+    { apiKeys, tools: true, mcpServers, limits: { upstreamStartTimeout: 3_000 } },
     { loggerInstance: pino({ level: 'trace' }, out) }
   )
   await until(() => app.mcp.upstreams.status().every(({ lastError }) => lastError !== undefined), 'every failure')
@@ -191,6 +191,57 @@ t.test('no secret of an entry is in the log, in /health, in an error or in an au
     'what a server says of its failure is logged without its secrets'
   )
   t.strictSame([...new Set(written.match(/[\w-]*-CANARY-\w*/g) ?? [])], [])
+})
+
+/** A server that tells everybody what it was called with: in a line, and in an error of its next list. */
+const TATTLER = `
+  const write = message => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+  const tools = [{ name: 'tell', inputSchema: { type: 'object', properties: { key: { type: 'string' } } } }]
+  let told
+  require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
+    const { id, method, params } = JSON.parse(line)
+    if (method === 'initialize') {
+      const { protocolVersion } = params
+      const capabilities = { tools: { listChanged: true } }
+      write({ id, result: { protocolVersion, capabilities, serverInfo: { name: 'tattler', version: '1' } } })
+    } else if (method === 'tools/list') {
+      write(told ? { id, error: { code: -32000, message: 'no list for ' + told } } : { id, result: { tools } })
+    } else if (method === 'tools/call') {
+      told = params.arguments.key
+      process.stderr.write('the key is ' + told + '\\n')
+      write({ id, result: { content: [] } })
+      write({ method: 'notifications/tools/list_changed' })
+    }
+  })
+`
+
+t.test('a value that a view fixes is hidden in what the server says of it, also when the view is gone', async t => {
+  let written = ''
+  const out = new Writable({ write: (chunk, _encoding, done) => { written += String(chunk); done() } })
+  const value = 'view-CANARY-0123456789'
+  const app = await gateway(t, {
+    apiKeys,
+    tools: false,
+    mcpServers: { u: { command: process.execPath, args: ['-e', TATTLER] } },
+    views: { fixed: { override: { u__tell: { arguments: { key: { value } } } } } }
+  }, { loggerInstance: pino({ level: 'debug' }, out) })
+  await until(() => app.mcp.upstreams.status().every(({ stale }) => !stale), 'the lists')
+  const client = await createClient(app, { view: 'fixed' })
+  await client.call('u__tell')
+  const lastError = (): string => app.mcp.upstreams.status()[0]?.lastError ?? ''
+  await until(() => lastError().includes('no list for'), 'the failed list')
+  t.match(lastError(), 'no list for ***')
+  await until(() => written.includes('the key is'), 'the line')
+  await app.mcp.curation.configure({ fixed: { override: { u__tell: { arguments: { key: { value: 'another' } } } } } })
+  await app.mcp.curation.configure({})
+  const line = (): number => written.split('the key is ***').length
+  const before = line()
+  const server = await app.mcp.upstreams.get('u')?.shared()
+  await server?.request({ method: 'tools/call', params: { name: 'tell', arguments: { key: value } } })
+  await until(() => line() > before, 'the line of after the view')
+  written += (await app.inject({ url: '/health', headers: bearer(ADA) })).body
+  t.match(written, /standard error of upstream u: the key is \*\*\*/)
+  t.notMatch(written, /view-CANARY/)
 })
 
 t.test('values that may be secrets are hidden, and other texts are left as they are', async t => {

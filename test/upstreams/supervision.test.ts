@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { build, type Options } from '../../app.js'
 import { now } from '../../lib/time.js'
@@ -12,7 +13,8 @@ import { ADA, apiKeys, bearer, BOB } from '../support/keys.js'
 import { folder } from '../support/process.js'
 import { isRunning, pidsIn, untilGone } from '../support/processes.js'
 import { bestTime } from '../support/timing.js'
-import { until } from '../support/wait.js'
+import { inFrontOf } from '../support/upstreams.js'
+import { takeTime, until } from '../support/wait.js'
 import { Watcher } from '../support/watcher.js'
 
 const PROGRAM = fileURLToPath(new URL('./programs/server.js', import.meta.url))
@@ -125,7 +127,7 @@ t.test('a server that does not get ready is ended after the time for a start', a
   const { get } = await open(
     t,
     { a: { STARTS: starts, SILENT: '1' } },
-    { upstreamStartTimeout: 1_500, limits: { upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 } }
+    { limits: { upstreamStartTimeout: 1_500, upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 } }
   )
   const upstream = get('a')
   await t.rejects(upstream.shared(), { message: /upstream server a is not available/ })
@@ -252,4 +254,26 @@ t.test('a server with a URL is tried again for ever', async t => {
   await app.ready()
   await until(() => requests > 20)
   t.not(app.mcp.upstreams.get('a')?.status.state, 'crash loop')
+})
+
+t.test('a server whose list takes longer than it may be idle is not stopped before the list is read', async t => {
+  let lists = 0
+  const serverInfo = { name: 'slow', version: '1' }
+  const server = Fastify()
+  server.post('/mcp', async (request, reply) => {
+    const { id, method } = request.body as { id?: number, method: string }
+    if (id === undefined) return await reply.code(202).send()
+    if (method === 'initialize') {
+      return { jsonrpc: '2.0', id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo } }
+    }
+    if (method !== 'tools/list') return { jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }
+    lists++
+    await takeTime(400)
+    return { jsonrpc: '2.0', id, result: { tools: [{ name: 'slow', inputSchema: { type: 'object' } }] } }
+  })
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(async () => await server.close())
+  const { app } = await inFrontOf(t, { slow: { url: `${url}/mcp`, idle: 50 } })
+  await until(() => app.mcp.upstreams.status().every(({ state }) => state === 'stopped'), 'it is idle afterwards')
+  t.equal(lists, 1)
 })

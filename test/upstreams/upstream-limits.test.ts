@@ -33,7 +33,7 @@ async function connectionOf (app: FastifyInstance, alias: string, principal: str
 }
 
 t.test('a server that is not ready in time has failed, and is tried again', async t => {
-  const app = await withServers(t, { silent }, { upstreamStartTimeout: 500 })
+  const app = await withServers(t, { silent }, { limits: { upstreamStartTimeout: 500 } })
   await until(() => statusOf(app, 'silent')?.lastError !== undefined)
   t.match(statusOf(app, 'silent'), { state: 'backing off', lastError: 'it was not ready within 0.5 s' })
 })

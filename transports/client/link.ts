@@ -2,6 +2,7 @@ import type { Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import type { Message, Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { MessageLimits } from '../../protocol/wire/limits.js'
+import type { Credential } from './credential.js'
 import type { ReplyBudget } from './reply-budget.js'
 
 /** How much an upstream may send. */
@@ -15,6 +16,12 @@ export interface LinkLimits {
   readonly maxUnasked: number
   /** Bounds the bytes of incomplete replies of all upstreams. */
   readonly replies: ReplyBudget
+}
+
+/** The options of a link to a URL. */
+export interface UrlLinkOptions extends LinkLimits {
+  /** The token of each request, where it is not in the configured headers. */
+  readonly credential?: Credential | undefined
 }
 
 /** A request that is about to be sent on a link. */

@@ -19,10 +19,18 @@ export function versionHeader ({ headers: { 'mcp-protocol-version': version } }:
 }
 
 /** True when the Accept header allows the type; without one everything is allowed. */
-export function accepts ({ headers: { accept = '*/*' } }: FastifyRequest, type: string): boolean {
-  const ranges = accept.toLowerCase().split(',').filter(range => !/;\s*q=0(\.0*)?\s*(;|$)/.test(range))
-  const allowed = ranges.map(range => range.split(';')[0]?.trim())
+export function accepts (request: FastifyRequest, type: string): boolean {
+  const allowed = acceptedRanges(request)
   return [type, `${type.split('/')[0]}/*`, '*/*'].some(range => allowed.includes(range))
+}
+
+/** True when the Accept header has the type itself, and not only a range that it is in. */
+export const prefers = (request: FastifyRequest, type: string): boolean =>
+  request.headers.accept?.includes(type) === true && acceptedRanges(request).includes(type)
+
+function acceptedRanges ({ headers: { accept = '*/*' } }: FastifyRequest): Array<string | undefined> {
+  const ranges = accept.toLowerCase().split(',').filter(range => !/;\s*q=0(\.0*)?\s*(;|$)/.test(range))
+  return ranges.map(range => range.split(';')[0]?.trim())
 }
 
 /** The header `Accept` of nearly all clients of Streamable HTTP. */

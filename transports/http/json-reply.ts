@@ -13,7 +13,10 @@ interface JsonReply {
   headers: Record<string, string> | undefined
 }
 
-/** Sends JSON text, or no body. Replies that are ready in the same microtask run are written together. */
+/**
+ * Sends JSON text, with the `content-type` of the headers if they have one, or no body. Replies that are ready in the
+ * same microtask run are written together.
+ */
 export function sendJson (
   reply: FastifyReply,
   text: string | undefined,
@@ -39,7 +42,7 @@ const outgoing = new TurnBatch<JsonReply>(({ reply, text, tail, status, headers 
   if (text === undefined) void reply.send()
   else {
     void reply
-      .header('content-type', 'application/json')
+      .header('content-type', headers?.['content-type'] ?? 'application/json')
       .send(tail === undefined ? encodeLong(text) : joinPrepared(reply, text, tail))
   }
 }, onMicrotask)

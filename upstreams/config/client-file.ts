@@ -1,8 +1,9 @@
 import { stat, readFile } from 'node:fs/promises'
 import { basename, dirname, extname } from 'node:path'
+import { hasCommands } from '../../system/variables.js'
 import { findServers } from './find-servers.js'
 import type { Findings } from './findings.js'
-import { DocumentError, type Document } from './formats/document.js'
+import { DocumentError, type Document } from '../../system/documents/document.js'
 import type { FoundServer } from './found-server.js'
 
 interface ReadOptions {
@@ -11,17 +12,21 @@ interface ReadOptions {
   readonly maxFile: number
   readonly onFile: (file: string) => void
   readonly findings: Findings
+  /** Says why a file is not the operator's own. */
+  readonly describeForeign: (file: string, home: string | undefined) => string | undefined
 }
 
 /** The servers of a configuration file of a client, in the client's own form. */
 export async function readClientFile (
   file: string,
-  { home, maxFile, onFile, findings }: ReadOptions
+  { home, maxFile, onFile, findings, describeForeign }: ReadOptions
 ): Promise<FoundServer[]> {
   onFile(file)
   try {
-    const document = await parse(file, await read(file, maxFile))
-    return findServers(document, { file, folder: workspaceOf(file, home), findings })
+    const document = await parseClientText(file, await read(file, maxFile))
+    const servers = findServers(document, { file, folder: workspaceOf(file, home), findings })
+    const foreign = servers.some(({ values }) => hasCommands(values)) ? describeForeign(file, home) : undefined
+    return foreign === undefined ? servers : servers.map(server => ({ ...server, foreign }))
   } catch (error) {
     const line = error instanceof DocumentError && error.line !== undefined ? `, line ${error.line}` : ''
     findings.mistakes.push({ path: '', text: `${file}${line}: ${reasonOf(error as NodeJS.ErrnoException)}` })
@@ -39,10 +44,11 @@ async function read (file: string, maxFile: number): Promise<string> {
   return text
 }
 
-async function parse (file: string, text: string): Promise<Document> {
+/** Parses the text of a client's file, whose name says in which format it is. Throws a DocumentError. */
+export async function parseClientText (file: string, text: string): Promise<Document> {
   switch (extname(file).toLowerCase()) {
     case '.toml': return (await import('./formats/toml.js')).parseToml(text)
-    case '.yaml': case '.yml': return (await import('./formats/yaml.js')).parseYaml(text)
+    case '.yaml': case '.yml': return (await import('../../system/documents/yaml.js')).parseYaml(text)
     default: return (await import('./formats/jsonc.js')).parseJsonc(text)
   }
 }

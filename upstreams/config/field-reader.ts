@@ -4,21 +4,17 @@ import { nearestName } from '../../lib/nearest-name.js'
 import type { Server } from '../../options/upstreams.js'
 import { withFixedValues, type ToolOverrides } from '../../protocol/definitions/overrides/override.js'
 import { isObject } from '../../protocol/wire/json.js'
-import type { Address, ServerEntry } from '../server-entry.js'
+import type { Address, OAuthSettings, ServerEntry } from '../server-entry.js'
 import type { Findings } from './findings.js'
 import type { FoundServer } from './found-server.js'
 import type { KnownFields } from './known-fields.js'
-import { kindOf, splitUrl } from './server-address.js'
+import { apiAddress, remoteAddress, type FieldTexts } from './remote-address.js'
+import { kindOf } from './server-address.js'
 import { expandVariables, mapTexts, parseEnvironmentFile, readText, type Variables } from '../../system/variables.js'
 
-/** The names of headers, and what their values may not have. */
-const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
-const FORBIDDEN = /[^\t\x20-\x7e\x80-\xff]/
-
-const BAD_NAME = 'has a name with characters that HTTP does not allow; names have letters, digits and dashes'
-const BAD_VALUE = 'has characters that HTTP does not allow; look for line breaks and letters outside of ISO 8859-1'
-
 const WRITE_HOME = 'write ${userHome} for it' // eslint-disable-line no-template-curly-in-string
+
+const INCOMPLETE = 'needs clientId, clientSecret and issuer, the URL of the authorization server, for client_credentials'
 
 /** A `timeout` below this is a number of seconds. */
 const SECONDS = 1_000
@@ -30,23 +26,25 @@ export class FieldReader {
   readonly #values: Server
   readonly #variables: Variables
   readonly #findings: Findings
+  readonly #secrets = new Set<string>()
 
   constructor (server: FoundServer, fields: KnownFields, variables: Variables, findings: Findings) {
     this.#server = server
     this.#fields = fields
     this.#values = fields.values as Server
-    this.#variables = variables
+    this.#variables = { ...variables, onSecret: text => this.#secrets.add(text) }
     this.#findings = findings
   }
 
   address (): Address | undefined {
-    const { command, url, type, args = [] } = this.#values
-    const kind = kindOf({ command, url, type, lenient: this.#server.lenient })
+    const { command, url, openapi, type, args = [] } = this.#values
+    const kind = kindOf({ command, url, openapi, type, lenient: this.#server.lenient })
     if ('mistake' in kind) {
       this.#mistake(kind.field, kind.mistake + this.#misspelt())
       return undefined
     }
-    if (kind.kind !== 'stdio') return this.#remote(kind.kind)
+    if (kind.kind === 'openapi') return apiAddress(this.#values, this.#texts)
+    if (kind.kind !== 'stdio') return remoteAddress(kind.kind, this.#values, this.#texts)
     return {
       kind: 'stdio',
       command: this.#command(command ?? ''),
@@ -71,20 +69,20 @@ export class FieldReader {
       roots,
       elicitation = true,
       sampling = true,
-      startTimeout,
-      revision,
-      results,
-      override
+      startTimeout, revision, results, patience, task, override, oauth
     } = this.#values
     return {
       alias,
       name: this.#server.name,
       source: this.#server.source,
+      ...(oauth === undefined ? {} : { oauth: this.#oauth(oauth) }),
       disabled,
       timeout: this.#timeout(),
       ...(startTimeout === undefined ? {} : { startTimeout }),
       ...(revision === undefined ? {} : { revision }),
       ...(results === undefined ? {} : { results }),
+      ...(patience === undefined ? {} : { patience }),
+      ...(task === undefined ? {} : { task }),
       includeTools,
       excludeTools,
       ...(override === undefined ? {} : { override: this.#override(override) }),
@@ -98,6 +96,21 @@ export class FieldReader {
       elicitation,
       sampling
     }
+  }
+
+  /** Without a value, a variable costs the sign-in and not the server: that may have another credential. */
+  #oauth ({ clientId, clientSecret, ...rest }: NonNullable<Server['oauth']>): OAuthSettings {
+    // The gateway signs in by itself, so nothing may be missing.
+    const isAlone = rest.grant === 'client_credentials'
+    if (isAlone && !(clientId && clientSecret && URL.canParse(rest.issuer ?? ''))) this.#mistake('oauth', INCOMPLETE)
+    const texts = Object.entries({ clientId, clientSecret }).flatMap(([member, given]) => {
+      const before = this.#findings.warnings.length
+      const text = given && expandVariables(given, this.#variables, sentence => isAlone
+        ? this.#mistake('oauth', sentence)
+        : this.#findings.warn(this.#server, this.#fields.names.get('oauth') ?? 'oauth', `${sentence}; it is left out`))
+      return text === undefined || this.#findings.warnings.length > before ? [] : [[member, text]]
+    })
+    return { ...rest, ...Object.fromEntries(texts) }
   }
 
   /** The overrides, with the variables in fixed values expanded. */
@@ -114,34 +127,6 @@ export class FieldReader {
     return field === undefined
       ? ''
       : `; did you mean "${nearestName(field, ['command', 'url'])}" where it has "${field}"?`
-  }
-
-  #remote (kind: Exclude<Address['kind'], 'stdio'>): Address | undefined {
-    const { url: given = '', headers = {} } = this.#values
-    const before = this.#findings.count
-    const texts = Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, this.#header(name, String(value))])
-    )
-    const split = splitUrl(this.#text('url', given), kind)
-    // The URL of a variable without a value would only be wrong once more.
-    if (typeof split === 'string') {
-      if (this.#findings.count === before) this.#mistake('url', split)
-      return undefined
-    }
-    const { authorization } = split
-    const isAuthorized = Object.keys(texts).some(name => name.toLowerCase() === 'authorization')
-    const headersOfUrl = authorization === undefined || isAuthorized ? {} : { Authorization: authorization }
-    return { kind: split.kind, url: split.url, headers: { ...texts, ...headersOfUrl } }
-  }
-
-  #header (name: string, given: string): string {
-    const value = this.#text(`headers.${name}`, given)
-    if (!TOKEN.test(name)) {
-      this.#mistake('headers', BAD_NAME)
-    } else if (FORBIDDEN.test(value)) {
-      this.#mistake(`headers.${name}`, BAD_VALUE)
-    }
-    return value
   }
 
   /** The program. Only a shell gives `~` a meaning, and there is none between. */
@@ -161,7 +146,7 @@ export class FieldReader {
   #environment (): Record<string, string> {
     const { env = {}, envFile } = this.#values
     const values: Record<string, string> = Object.fromEntries(
-      this.#passed().map(name => [name, this.#text('env_vars', `\${env:${name}}`)])
+      this.#passedVariables().map(name => [name, this.#text('env_vars', `\${env:${name}}`)])
     )
     if (envFile !== undefined) Object.assign(values, this.#environmentFile(envFile))
     for (const [name, value] of Object.entries(env)) values[name] = this.#text(`env.${name}`, String(value))
@@ -169,7 +154,7 @@ export class FieldReader {
   }
 
   /** The variables of the gateway that are passed on by name, where they are set. */
-  #passed (): string[] {
+  #passedVariables (): string[] {
     const { envVars = [] } = this.#fields.values as { envVars?: unknown[] }
     return envVars
       .map(item => String(isObject(item) ? item['name'] : item))
@@ -215,8 +200,21 @@ export class FieldReader {
     return home !== undefined && /^~(\/|$)/.test(text) ? resolve(home, text.slice(2)) : resolve(folder, text)
   }
 
+  readonly #texts: FieldTexts = {
+    text: (field, given) => this.#text(field, given),
+    path: (field, given) => this.#path(field, given),
+    follow: file => this.#variables.onFile(file),
+    mistake: (field, sentence) => this.#mistake(field, sentence),
+    countMistakes: () => this.#findings.count
+  }
+
   #text (field: string, given: string): string {
     return expandVariables(given, this.#variables, sentence => this.#mistake(field, sentence))
+  }
+
+  /** The texts that came out of files and programs, once everything else was read. */
+  secrets (): Pick<ServerEntry, 'secrets'> {
+    return this.#secrets.size === 0 ? {} : { secrets: [...this.#secrets] }
   }
 
   #mistake (field: string, sentence: string): void {

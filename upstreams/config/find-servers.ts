@@ -2,7 +2,7 @@ import { nearestName } from '../../lib/nearest-name.js'
 import type { Mistake } from '../../options/mistakes.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Findings } from './findings.js'
-import type { Document } from './formats/document.js'
+import type { Document } from '../../system/documents/document.js'
 import type { FoundServer } from './found-server.js'
 
 /** Where clients keep their servers. */
@@ -41,12 +41,14 @@ export function findServers (document: Document, { file, folder, findings }: Pla
   if (excess !== undefined) throw new Error(excess)
   const repeated = reportRepeated(file, document, lists, findings)
   const inputs = inputsOf(value)
-  const isSandboxed = at(value, ['sandboxEnabled']) === true
+  const sandboxEnabled = at(value, ['sandboxEnabled'])
   return named
     .filter(({ path }) => !repeated.has(path.join('\n')))
     .map(server => ({
       ...server,
-      values: isSandboxed && isObject(server.values) ? { sandboxEnabled: true, ...server.values } : server.values,
+      values: sandboxEnabled === undefined || !isObject(server.values)
+        ? server.values
+        : { sandboxEnabled, ...server.values },
       source: file,
       inputs,
       lenient: server.path[0] === 'servers' || server.path[0] === 'mcp',

@@ -1,3 +1,13 @@
+import type { ServerEntry } from '../server-entry.js'
+
+/** Settings for each server whose own entry does not say otherwise. */
+export interface OfAllServers {
+  /** How what it offers is listed. */
+  readonly schemas: ServerEntry['schemas']
+  /** How it is held to what was accepted of it. */
+  readonly pins?: 'off' | 'report' | 'hold' | undefined
+}
+
 /** One server as a file or option names it, before anything in it was looked at. */
 export interface FoundServer {
   /** The key it has there. */
@@ -16,6 +26,8 @@ export interface FoundServer {
   readonly inputs: ReadonlyMap<string, string>
   /** The client tries HTTP+SSE where it says `http`. */
   readonly lenient: boolean
+  /** Why `${command:…}` is refused in it; undefined where it is the operator's own. */
+  readonly foreign?: string | undefined
   /** The line of a part of the file, where it is known. */
   readonly lineOf: (path: readonly string[]) => number | undefined
 }

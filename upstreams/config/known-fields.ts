@@ -1,3 +1,4 @@
+import { nearestName } from '../../lib/nearest-name.js'
 import { isObject } from '../../protocol/wire/json.js'
 
 /** A server with the fields of `Server` in options/upstreams.ts, whatever its client calls them. */
@@ -84,6 +85,18 @@ const SPECIAL = new Map<string, Special>([
       } else set(fields, 'headers', value, name)
     }
   ],
+  ['oauth', (value, name, fields) => addSignIn(fields, value, name)],
+  // Cursor has the client here, and Codex the kind of its own sign-in.
+  [
+    'auth',
+    (value, name, fields) => {
+      if (isObject(value)) addSignIn(fields, value, name)
+      // A slip of the pen must not make all callers one person.
+      else if (nearestName(String(value).toLowerCase(), ['shared', 'caller']) !== undefined) set(fields, name, value, name)
+      else fields.unused.push(name)
+    }
+  ],
+  ['oauthScopes', (value, name, fields) => addSignIn(fields, { scopes: value }, name)],
   ['sandboxEnabled', (value, name, fields) => set(fields, name, value, name)],
   ['sandbox', (value, name, fields) => set(fields, name, value, name)],
   ['env_vars', (value, name, fields) => set(fields, 'envVars', value, name)],
@@ -95,6 +108,33 @@ const SPECIAL = new Map<string, Special>([
     }
   ]
 ])
+
+/** Other names of the members of `oauth`. */
+const SIGN_IN: Record<string, string> = {
+  __proto__: null as never,
+  client_id: 'clientId',
+  CLIENT_ID: 'clientId',
+  client_secret: 'clientSecret',
+  CLIENT_SECRET: 'clientSecret',
+  callback_port: 'callbackPort',
+  redirect_uri: 'redirectUri'
+}
+
+/** The members that a sign-in has here. Those of clients that name endpoints are found out. */
+const KNOWN_SIGN_IN = new Set(['clientId', 'clientSecret', 'scopes', 'callbackPort', 'redirectUri', 'grant', 'issuer'])
+
+function addSignIn (fields: Fields, value: unknown, name: string): void {
+  if (!isObject(value)) {
+    if (typeof value !== 'boolean') set(fields, 'oauth', value, name)
+    return
+  }
+  const members = Object.entries(value)
+    .map(([member, inner]) => [SIGN_IN[member] ?? member, inner] as const)
+    .filter(([member, inner]) => KNOWN_SIGN_IN.has(member) && inner !== null)
+    .map(([member, inner]) => [member, member === 'scopes' && typeof inner === 'string' ? inner.split(/\s+/) : inner])
+  const before = fields.values['oauth']
+  set(fields, 'oauth', { ...(isObject(before) ? before : {}), ...Object.fromEntries(members) }, name)
+}
 
 const milliseconds = (seconds: unknown): unknown => typeof seconds === 'number' ? Math.round(seconds * 1_000) : seconds
 

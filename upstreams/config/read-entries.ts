@@ -2,20 +2,20 @@ import { isDeepStrictEqual } from 'node:util'
 import { OptionsError } from '../../options/mistakes.js'
 import type { Environment } from '../../system/environment.js'
 import type { ServerEntry } from '../server-entry.js'
+import { hasCommands, type Variables } from '../../system/variables.js'
+import type { CommandValues, KeptValues } from './command-values.js'
 import { Findings, type LeftOut } from './findings.js'
 import { tooMany } from './find-servers.js'
-import type { FoundServer } from './found-server.js'
+import type { FoundServer, OfAllServers } from './found-server.js'
 import { isGatewayItself, type Listening } from './is-gateway-itself.js'
 import { describeNesting } from './nesting.js'
 import { toEntry } from './to-entry.js'
 
 /** The options that name upstream servers. */
-export interface UpstreamSources extends Listening {
+export interface UpstreamSources extends Listening, OfAllServers {
   readonly mcpServers: Readonly<Record<string, unknown>>
   readonly mcpConfig: readonly string[]
   readonly maxMcpConfig: number
-  /** How what servers offer is listed, where their own entry does not say. */
-  readonly schemas: ServerEntry['schemas']
 }
 
 /** The surroundings that variables and relative paths are about. */
@@ -23,6 +23,8 @@ export interface Surroundings {
   readonly env: Environment
   readonly home: string | undefined
   readonly cwd: string
+  /** Says why a file is not the operator's own; without it none is. */
+  readonly describeForeign?: (file: string, home: string | undefined) => string | undefined
 }
 
 export interface ReadEntries {
@@ -35,13 +37,17 @@ export interface ReadEntries {
   readonly files: string[]
 }
 
+const NOT_KNOWN = 'it is not known whose the file is'
+
 /**
  * The upstream servers of the options and of the files that they name. One that has a mistake is left out. Throws an
- * OptionsError where a whole file cannot be used, with what is wrong with the servers of the others, too.
+ * OptionsError where a whole file cannot be used, with what is wrong with the servers of the others, too. `kept` has
+ * the values of `${command:…}` from one time to the next.
  */
 export async function readEntries (
-  { mcpServers, mcpConfig, maxMcpConfig: maxFile, schemas, ...listening }: UpstreamSources,
-  { env, home, cwd }: Surroundings
+  { mcpServers, mcpConfig, maxMcpConfig: maxFile, schemas, pins, ...listening }: UpstreamSources,
+  { env, home, cwd, describeForeign = () => NOT_KNOWN }: Surroundings,
+  kept: KeptValues = new Map()
 ): Promise<ReadEntries> {
   const findings = new Findings()
   const files = new Set<string>()
@@ -52,18 +58,21 @@ export async function readEntries (
   // The parsers are loaded only where there is a file to read.
   const { readClientFile } = mcpConfig.length === 0 ? {} : await import('./client-file.js')
   for (const file of new Set(mcpConfig)) {
-    found.push(...((await readClientFile?.(file, { home, maxFile, onFile, findings })) ?? []))
+    found.push(...((await readClientFile?.(file, { home, maxFile, onFile, findings, describeForeign })) ?? []))
   }
   const excess = tooMany(found.length)
   if (excess !== undefined) {
     throw new OptionsError([{ path: 'mcpServers', text: `the configuration in all: ${excess}` }])
   }
+  const variablesOf = ({ folder = cwd, inputs }: FoundServer): Variables =>
+    ({ env, home, folder, inputs, maxFile, onFile })
+  const commands = await commandsIn(found, variablesOf, kept)
   const read = found.flatMap(server => {
     const before = findings.count
     const entry = toEntry(
       server,
-      { env, home, folder: server.folder ?? cwd, inputs: server.inputs, maxFile, onFile },
-      schemas,
+      { ...variablesOf(server), command: line => valueOf(commands.get(server)?.get(line)) },
+      { schemas, pins },
       findings
     )
     if (entry === undefined || findings.count > before) return []
@@ -78,6 +87,24 @@ export async function readEntries (
   const { mistakes, leftOut, warnings } = findings
   if (mistakes.length > 0) throw new OptionsError([...mistakes, ...leftOut.flatMap(server => server.mistakes)])
   return { entries, leftOut, warnings, files: [...files] }
+}
+
+/** Programs are run only where a server names one, and nothing of that is loaded where none does. */
+async function commandsIn (
+  found: readonly FoundServer[],
+  variablesOf: (server: FoundServer) => Variables,
+  kept: KeptValues
+): Promise<ReadonlyMap<FoundServer, CommandValues>> {
+  const servers = found.filter(({ values }) => hasCommands(values))
+  if (servers.length === 0) kept.clear()
+  return servers.length === 0
+    ? new Map()
+    : await (await import('./command-values.js')).runCommands(servers, variablesOf, kept)
+}
+
+function valueOf (value: string | Error = ''): string {
+  if (typeof value !== 'string') throw value
+  return value
 }
 
 function optionServers (servers: Readonly<Record<string, unknown>>): FoundServer[] {

@@ -24,14 +24,21 @@ const KINDS: Record<string, Kind> = {
 export function kindOf ({
   command,
   url,
+  openapi,
   type,
   lenient
 }: {
   command: string | undefined
   url: string | undefined
+  openapi?: string | undefined
   type: string | undefined
   lenient: boolean
 }): { kind: Kind } | { field: string, mistake: string } {
+  if (openapi !== undefined) {
+    return command === undefined
+      ? { kind: 'openapi' }
+      : { field: '', mistake: 'has both a command and an OpenAPI document; remove one' }
+  }
   const said = type === undefined ? undefined : KINDS[type.toLowerCase().replace(/[-_ ]/g, '')]
   if (type !== undefined && said === undefined) {
     return {
@@ -53,7 +60,7 @@ export function kindOf ({
   return { kind: kind === 'http' && lenient ? 'any' : kind }
 }
 
-type RemoteKind = Exclude<Kind, 'stdio'>
+type RemoteKind = Exclude<Kind, 'stdio' | 'openapi'>
 
 /** A URL without user and password, which become a header; or a sentence that says what is wrong with it. */
 export function splitUrl (

@@ -1,3 +1,4 @@
+import { SHOWS_APPS } from '../../protocol/definitions/app.js'
 import { withTimeout } from '../../lib/time.js'
 import {
   initializeParams,
@@ -12,7 +13,7 @@ import { errors, isMcpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import { hopsIn, MARKED, RingFound } from '../hops.js'
-import type { UpstreamServer } from '../ports.js'
+import type { UpstreamRequest, UpstreamServer } from '../ports.js'
 import type { ServerEntry } from '../server-entry.js'
 import { RequestFailed } from './failure.js'
 import type { UpstreamPeer } from './upstream-peer.js'
@@ -206,13 +207,14 @@ const within = async <T>(ms: number, promise: Promise<T>): Promise<T | 'late'> =
 
 /**
  * The capabilities that a server with a handshake gets. They are fixed before it is known who will call, so roots are
- * those of the configuration.
+ * those of the configuration, and apps are declared for the clients among them that show some.
  */
 export function capabilitiesOf ({ elicitation, sampling, roots }: ServerEntry): object {
   return {
     ...(elicitation ? { elicitation: { form: {}, url: {} } } : {}),
     ...(sampling ? { sampling: {} } : {}),
-    ...(roots === undefined ? {} : { roots: {} })
+    ...(roots === undefined ? {} : { roots: {} }),
+    ...SHOWS_APPS
   }
 }
 
@@ -220,7 +222,13 @@ export function capabilitiesOf ({ elicitation, sampling, roots }: ServerEntry): 
  * Throws when a stateless upstream answered a method with a kind of result that is not known, or that the method does
  * not allow.
  */
-export function checkResultType (type: unknown, method: string, revision: Revision, upstream: string): void {
+export function checkResultType (
+  type: unknown,
+  { method, capabilities }: UpstreamRequest,
+  revision: Revision,
+  upstream: string
+): void {
+  if (type === 'task' && method === 'tools/call' && capabilities?.extensions !== undefined) return
   if (!RESULT_TYPES.has(type)) throw errors.upstreamFailed(upstream, `it answered ${method} with an unknown resultType`)
   if (type === 'input_required' && !revision.mayRequestInput(method)) {
     throw errors.upstreamFailed(upstream, `it answered ${method} with input_required, which that method does not allow`)

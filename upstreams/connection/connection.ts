@@ -4,12 +4,13 @@ import { encodeSelf } from '../../protocol/revisions/client-side.js'
 import type { Implementation, Revision } from '../../protocol/revisions/revision.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
+import { SignInRequired, type AccessRefused, type Credential } from '../../transports/client/credential.js'
 import type { Dial } from '../../transports/client/link.js'
-import type { Connection, ConnectionLog, UpstreamRequest, UpstreamServer } from '../ports.js'
+import type { Connection, ConnectionLog, OpenMcpConnection, UpstreamRequest, UpstreamServer } from '../ports.js'
 import type { ServerEntry } from '../server-entry.js'
 import { capabilitiesOf, checkResultType } from './agreement.js'
 import type { EraMemory } from './era-memory.js'
-import { LostSessions, SessionLost, toClientError } from './failure.js'
+import { LostSessions, openWith, refusalIn, SessionLost, toClientError } from './failure.js'
 import { IncomingMessages } from './incoming-messages.js'
 import { LogLevelOfUpstream } from './log-level-of-upstream.js'
 import { negotiate, type Negotiated } from './negotiate.js'
@@ -20,6 +21,8 @@ import type { PeerEvents, UpstreamPeer } from './upstream-peer.js'
 export interface ConnectionOptions {
   readonly entry: ServerEntry
   readonly dial: Dial
+  /** The token of its requests, where that is not configured. */
+  readonly credential?: Credential | undefined
   readonly clientInfo: Implementation
   /** The id of our hop to this upstream. */
   readonly hop?: string | undefined
@@ -36,21 +39,14 @@ export interface ConnectionOptions {
 const NOT_REOPENED =
   'its session was lost and could not be opened again, and the call was not carried out; the reason is in the log and in /health'
 
-/** A connection as its owner sees it. */
-export interface OpenConnection extends Connection {
-  readonly callsInFlight: number
-  /** Settles when no call is in flight, at the latest after `ms` milliseconds. */
-  drain (ms: number): Promise<void>
-}
-
 /** Opens a connection to an upstream and agrees on a revision with it. Rejects with a sentence for people. */
-export async function connect (options: ConnectionOptions, signal: AbortSignal): Promise<OpenConnection> {
+export async function connect (options: ConnectionOptions, signal: AbortSignal): Promise<OpenMcpConnection> {
   const connection = new LiveConnection(options)
   await connection.open(signal)
   return connection
 }
 
-class LiveConnection implements OpenConnection {
+class LiveConnection implements OpenMcpConnection {
   readonly #options: ConnectionOptions
   readonly #incoming: IncomingMessages
   readonly #closeListeners = new Listeners<[why: Error]>()
@@ -73,7 +69,7 @@ class LiveConnection implements OpenConnection {
     return this.#current.revision
   }
 
-  get transport (): Connection['transport'] {
+  get transport (): OpenMcpConnection['transport'] {
     return this.#current.peer.transport
   }
 
@@ -86,10 +82,11 @@ class LiveConnection implements OpenConnection {
   }
 
   async open (signal: AbortSignal): Promise<void> {
-    const { dial, entry, clientInfo, eras, probeWait, hop } = this.#options
+    const { dial, entry, clientInfo, eras, probeWait, hop, credential } = this.#options
     const self = { alias: entry.alias, hop, clientInfo, capabilities: capabilitiesOf(entry) }
     const version = entry.revision
-    this.#now = await negotiate(dial, { self, eras, probeWait, version }, this.#events, signal)
+    this.#now = await openWith(credential, async () =>
+      await negotiate(dial, { self, eras, probeWait, version }, this.#events, signal))
     if (this.#now.peer.closed) throw new Error('the server closed the connection after the handshake')
   }
 
@@ -139,6 +136,10 @@ class LiveConnection implements OpenConnection {
     return this.#now?.peer.calls.size ?? 0
   }
 
+  get isBusy (): boolean {
+    return this.#now?.peer.isBusy ?? false
+  }
+
   async drain (ms: number): Promise<void> {
     if (this.#now !== undefined && !this.#closed) await withTimeout(this.#now.peer.idle(), ms, () => {})
   }
@@ -163,10 +164,10 @@ class LiveConnection implements OpenConnection {
     return peer.send(id, request, json, revision)
   }
 
-  #check ({ method }: UpstreamRequest, answer: unknown): Params {
+  #check (request: UpstreamRequest, answer: unknown): Params {
     const { peer, revision } = this.#current
-    const result = peer.asResult(method, answer)
-    if (revision.stateless) checkResultType(result['resultType'], method, revision, this.#options.entry.alias)
+    const result = peer.asResult(request.method, answer)
+    if (revision.stateless) checkResultType(result['resultType'], request, revision, this.#options.entry.alias)
     return result
   }
 
@@ -174,6 +175,8 @@ class LiveConnection implements OpenConnection {
   async #remedy (error: unknown, request: UpstreamRequest, used: UpstreamPeer): Promise<UpstreamRequest | undefined> {
     if (this.#closed || request.signal?.aborted === true || request.cancellation?.reason !== undefined) return undefined
     if (error instanceof SessionLost) return await this.#reopen(used).then(() => request)
+    const refusal = refusalIn(error)
+    if (refusal !== undefined) return await this.#renewCredential(refusal).then(() => request)
     if (!isMcpError(error) || !this.revision.stateless) return undefined
     if (error.code === codes.headerMismatch && request.renewHeaders !== undefined) {
       return { ...request, headers: await request.renewHeaders() }
@@ -181,6 +184,16 @@ class LiveConnection implements OpenConnection {
     if (error.code !== codes.unsupportedVersion) return undefined
     this.#options.eras.forget()
     return await this.#reopen(used).then(() => request)
+  }
+
+  /** Rejects where there is no other token; without one that the server takes, the connection is of no more use. */
+  async #renewCredential (refusal: AccessRefused): Promise<void> {
+    const { credential, entry: { alias } } = this.#options
+    await credential?.renew(refusal).catch((error: unknown) => {
+      if (!(error instanceof SignInRequired)) throw errors.upstreamUnavailable(alias, (error as Error).message)
+      if (refusal.status === 401) this.#end(error)
+      throw error
+    })
   }
 
   /** One new handshake for all requests that the former peer refused. */

@@ -9,15 +9,18 @@ const SPACE = 'upstreams/eras'
 const DAY = 24 * 60 * 60_000
 const KEPT = 30 * DAY
 
+/** The part of a store that is used. */
+type Remembered = Pick<Values, 'get' | 'put' | 'delete'>
+
 /** Remembers the era of one configured server, here and in the store, where the next process finds it. */
 export class EraMemory {
-  readonly #values: Values
+  readonly #values: Remembered
   readonly #alias: string
   readonly #server: string
   #era: Era | undefined
   #probedHere = false
 
-  constructor (values: Values, entry: ServerEntry) {
+  constructor (values: Remembered, entry: ServerEntry) {
     this.#values = values
     this.#alias = entry.alias
     this.#server = identityOf(entry)

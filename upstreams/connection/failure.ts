@@ -1,14 +1,38 @@
 import { now } from '../../lib/time.js'
 import type { Revision } from '../../protocol/revisions/revision.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
+import { AccessRefused, SignInRequired, type Credential } from '../../transports/client/credential.js'
+import { signInRequired } from '../reasons.js'
 
 /** A request that got no response from the upstream. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed'
 
-  /** `status` is that of the HTTP reply, if there was one. */
-  constructor (message: string, readonly status: number | undefined) {
+  /** `status` is that of the HTTP reply, if there was one; `refusal` what it said about the credential. */
+  constructor (message: string, readonly status: number | undefined, readonly refusal?: AccessRefused) {
     super(message)
+  }
+}
+
+/** The refusal of the credential that a failure is; undefined for others. */
+export const refusalIn = (error: unknown): AccessRefused | undefined =>
+  error instanceof AccessRefused ? error : error instanceof RequestFailed ? error.refusal : undefined
+
+/** How often a connection is opened with another token than the one that the server refused. */
+const MAX_RENEWALS = 2
+
+/** Opens something with the credential as it is stored now, and again with another one where the server refuses it. */
+export async function openWith<T> (credential: Credential | undefined, open: () => Promise<T>): Promise<T> {
+  await credential?.load()
+  for (let renewals = 0; ; renewals++) {
+    try {
+      return await open()
+    } catch (error) {
+      const refusal = refusalIn(error)
+      if (credential === undefined || refusal === undefined) throw error
+      if (renewals === MAX_RENEWALS) throw new SignInRequired('it does not accept the token that it was just given')
+      await credential.renew(refusal)
+    }
   }
 }
 
@@ -45,6 +69,8 @@ export class LostSessions {
 
 /** Errors of the upstream stay as they are, except for those that are about this hop alone. */
 export function toClientError (error: unknown, alias: string, { stateless }: Revision): unknown {
+  if (error instanceof SignInRequired) return signInRequired(alias, error.message)
+  if (refusalIn(error) !== undefined) return signInRequired(alias, 'it does not accept the present one')
   if (error instanceof RequestFailed || error instanceof SessionLost) return errors.upstreamFailed(alias, error.message)
   if (!isMcpError(error) || !stateless) return error
   if (error.code === codes.headerMismatch) return errors.upstreamFailed(alias, 'it refused the headers of the request')

@@ -44,7 +44,7 @@ export class IncomingMessages {
   ): void {
     if (method === 'notifications/progress') this.#progressed(params, on, peer)
     else if (method === 'notifications/message') this.#logged(params, on, peer)
-    else if (method === 'notifications/cancelled') this.#cancelled(params, peer, isStateless)
+    else if (method === 'notifications/cancelled') this.#cancelRequest(params, peer, isStateless)
     else this.listeners.notify(method, params)
   }
 
@@ -56,12 +56,13 @@ export class IncomingMessages {
   #logged (params: Params, on: Channel | undefined, peer: UpstreamPeer): void {
     const call = peer.calls.findLogging(on)
     if (call !== undefined) return call.log(params)
+    this.listeners.notify('notifications/message', params)
     const context = { upstream: this.#alias, level: params['level'], data: params['data'] }
     this.#log.debug(context, `upstream ${this.#alias} logged outside of a call`)
   }
 
   /** Takes back a question, or ends a request of ours that has no other end, such as `subscriptions/listen`. */
-  #cancelled ({ requestId }: Params, peer: UpstreamPeer, isStateless: boolean): void {
+  #cancelRequest ({ requestId }: Params, peer: UpstreamPeer, isStateless: boolean): void {
     if (!isId(requestId) || this.#questions.cancel(requestId)) return
     if (isStateless) peer.fail(requestId, new RequestFailed('it ended the request', undefined))
   }

@@ -44,7 +44,7 @@ export async function negotiate (
   const { eras, version } = options
   if (version !== undefined) {
     const way = revisionNamed(version)?.stateless === true ? 'no handshake' : 'handshake'
-    return opened(await new Negotiation(dial, options, events, signal, undefined).open(way))
+    return requireOpen(await new Negotiation(dial, options, events, signal, undefined).open(way))
   }
   const era = await eras.recall()
   const negotiation = new Negotiation(dial, options, events, signal, era)
@@ -52,10 +52,10 @@ export async function negotiate (
   const first = await negotiation.open(known?.modern === false ? 'handshake' : 'probe')
   if (first === 'begun') {
     eras.remember(true)
-    return opened(await negotiation.open('no handshake'))
+    return requireOpen(await negotiation.open('no handshake'))
   }
   if (first !== 'exited') return first
-  const second = opened(await negotiation.open('handshake'))
+  const second = requireOpen(await negotiation.open('handshake'))
   eras.remember(false, true)
   return second
 }
@@ -150,7 +150,7 @@ async function waitForSilence (
   if (isAlive) await delay(STARTING.afterOutput, undefined, options)
 }
 
-function opened (outcome: Negotiated | 'exited' | 'begun'): Negotiated {
+function requireOpen (outcome: Negotiated | 'exited' | 'begun'): Negotiated {
   if (typeof outcome === 'string') throw new Error('the server closed the connection during the handshake')
   return outcome
 }

@@ -1,8 +1,12 @@
+import { SHOWS_APPS } from '../../protocol/definitions/app.js'
 import { NO_CAPABILITIES } from '../../protocol/revisions/client-side.js'
 import type { Revision } from '../../protocol/revisions/revision.js'
 import type { Id, Params } from '../../protocol/wire/jsonrpc.js'
 import { META, metaOf } from '../../protocol/wire/meta.js'
 import type { UpstreamRequest } from '../ports.js'
+
+/** The capabilities in requests of our own, such as those for lists. */
+const OWN = JSON.stringify(SHOWS_APPS)
 
 /**
  * The params as JSON text for the upstream: with what `_meta` has to say about us, which is `self`, what the client can
@@ -20,7 +24,8 @@ export function encodeParams (
     )
   }
   let meta =
-    self + (capabilities === undefined || capabilities === NO_CAPABILITIES ? '{}' : JSON.stringify(capabilities))
+    self +
+    (capabilities === undefined ? OWN : capabilities === NO_CAPABILITIES ? '{}' : JSON.stringify(capabilities))
   if (logLevel !== undefined) meta += `,"${META.logLevel}":"${logLevel}"`
   if (progressToken !== undefined) meta += `,"progressToken":${JSON.stringify(progressToken)}`
   return params['_meta'] === undefined

@@ -1,4 +1,4 @@
-import { cancelled, OutgoingRequests, type OutgoingRequest } from '../../protocol/peer/outgoing-requests.js'
+import { OutgoingRequests, refuseCancelled, type OutgoingRequest } from '../../protocol/peer/outgoing-requests.js'
 import { revisionDescribedBy } from '../../protocol/revisions/client-side.js'
 import type { Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
@@ -9,7 +9,7 @@ import { encodeError, encodeNotification, encodeRequestWith, encodeResult, isId 
 import { describeStatus } from '../../transports/client/http/reply-status.js'
 import type { Dial, Link } from '../../transports/client/link.js'
 import { CallsInFlight, type CallOptions } from './calls-in-flight.js'
-import { RequestFailed, SessionLost } from './failure.js'
+import { refusalIn, RequestFailed, SessionLost } from './failure.js'
 
 /** Listeners to everything that comes from an upstream unasked. */
 export interface PeerEvents {
@@ -63,7 +63,7 @@ export class UpstreamPeer {
     const peer = new UpstreamPeer(alias, events)
     peer.#link = await dial({
       message: (message, on, status) => peer.#receive(message, on, status),
-      failed: (id, error, status) => peer.fail(id, new RequestFailed(error.message, status)),
+      failed: (id, error, status) => peer.fail(id, new RequestFailed(error.message, status, refusalIn(error))),
       expired: id => {
         if (id !== undefined) peer.#requests.fail(id, new SessionLost('the session is not known any more'))
         events.expired(peer)
@@ -122,7 +122,7 @@ export class UpstreamPeer {
       const why = 'its connection has ended, and the request was not sent'
       return Promise.reject(errors.upstreamUnavailable(this.#alias, why))
     }
-    const refusal = cancelled(outgoing)
+    const refusal = refuseCancelled(outgoing)
     if (refusal !== undefined) return refusal
     const { method, params, headers, call, caller = call?.caller } = outgoing
     const version = revision?.stateless === true ? revision.version : undefined
@@ -160,6 +160,11 @@ export class UpstreamPeer {
   fail (id: Id | undefined, error: Error): void {
     if (id === undefined) this.#requests.rejectAll(() => error)
     else this.#noteAsked(this.#requests.fail(id, error))
+  }
+
+  /** True while a request is to be answered; `subscriptions/listen` is answered when it ends. */
+  get isBusy (): boolean {
+    return this.calls.size > 0 || this.#requests.all().some(({ method }) => method !== 'subscriptions/listen')
   }
 
   /** Settles when no call of a client is in flight. */

@@ -1,8 +1,10 @@
 import { unlessAborted } from '../../lib/abort.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { DEFAULT_SCOPES, grants } from '../../protocol/wire/identity.js'
+import { explainTo, whyUnsigned } from '../reasons.js'
 import type { ServerEntry } from '../server-entry.js'
 import type { MayShow } from './gateway.js'
+import type { Snapshot } from './snapshot.js'
 import type { UpstreamLists } from './upstream-lists.js'
 
 /** The requests whose answers have something of every upstream. */
@@ -12,7 +14,8 @@ const OF_ALL = new Set([
   'tools/list',
   'prompts/list',
   'resources/list',
-  'resources/templates/list'
+  'resources/templates/list',
+  'skills/list'
 ])
 
 interface FirstRead {
@@ -56,6 +59,8 @@ export class FirstReads {
       }
     }
     this.#unread.set(lists, first)
+    // A list does not wait for a person.
+    if (lists.upstream.entry.auth === 'caller') first.end()
   }
 
   /** The lists of an upstream were read, if that worked: they are not waited for any more. */
@@ -101,3 +106,25 @@ export class FirstReads {
 /** True when the caller sees what this upstream lists. */
 export const isPartOf = ({ peer: { view }, identity }: Call, entry: ServerEntry, mayShow: MayShow): boolean =>
   mayShow(view, entry) && grants(identity, entry.scopes ?? DEFAULT_SCOPES)
+
+/** Settles when the lists of an upstream were read for a call. Rejects with what its caller may see. */
+export async function readNamed (lists: UpstreamLists, call: Call): Promise<void> {
+  const read = async (): Promise<void> => await lists.firstRead(call.signal, call)
+  await read().catch(async (error: unknown) => {
+    const why = whyUnsigned(error)
+    // Without requests to clients, the question would have to be the result of a tool that is not known yet.
+    if (why === undefined || call.revision.stateless) throw explainTo(call, error)
+    const { askToSignIn } = await import('../relay/ask-to-sign-in.js')
+    await askToSignIn(call, lists.upstream, why, async () => {
+      await read()
+      return {}
+    })
+  })
+}
+
+/** Resolves to what shows what is known of an upstream. */
+export async function prepare (lists: UpstreamLists, known: Snapshot | undefined): Promise<() => void> {
+  if (known !== undefined) return await lists.prepare(known)
+  // Nothing is known of its lists, so that no call could ever start it.
+  return () => { if (lists.upstream.entry.start === 'lazy') lists.upstream.shared().catch(() => {}) }
+}

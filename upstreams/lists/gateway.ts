@@ -1,6 +1,7 @@
 import type { Registry } from '../../protocol/definitions/definition-registry.js'
 import type { Prompt } from '../../protocol/definitions/prompt.js'
 import type { Resource } from '../../protocol/definitions/resource.js'
+import type { FindUnlistedSkill, Skill } from '../../protocol/definitions/skill.js'
 import type { ServerEntry } from '../server-entry.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
 import type { CacheHints } from '../../protocol/revisions/revision.js'
@@ -32,6 +33,7 @@ export interface Registries {
     limitCaching: (hints: CacheHints | undefined) => void
     findUnlistedWith: (find: FindUnlisted) => void
   }
+  readonly skills: { relay: (removed: readonly Skill[], put: readonly Skill[]) => string[] }
 }
 
 export interface ViewRegistries extends Registries {
@@ -52,6 +54,15 @@ export interface ListGateway extends Registries {
     /** Sets the function that finds out why there is no tool of a name. */
     explainMissingWith: (explain: (name: string, call: Call) => MissingTool | undefined) => void
   }
+  readonly resources: Registries['resources'] & {
+    /** Finds what is listed under a URI, or the template that it fits. */
+    find: (uri: string) => Resource | undefined
+  }
+  readonly skills: Registries['skills'] & {
+    findUnlistedWith: (find: FindUnlistedSkill) => void
+    /** Serves the methods of skills from now on, though none may be listed. */
+    serve: () => void
+  }
   readonly views: {
     open: (alias: string) => ViewRegistries,
     close: (alias: string) => void,
@@ -61,6 +72,8 @@ export interface ListGateway extends Registries {
     mayShow: MayShow
     /** Tells that the lists of an upstream were read. */
     noteListsRead: () => void
+    /** Texts in values that views fix for tools, as secret as those of an entry; another array when there are more. */
+    fixedTexts: () => readonly string[]
   }
   /** Names in the operator's option `scopes`. */
   readonly scopes: { names: () => string[] }

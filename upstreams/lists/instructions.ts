@@ -1,3 +1,5 @@
+import type { UpstreamServer } from '../ports.js'
+
 /** Text of an upstream, cut to a length, where a word ends; undefined when nothing is left. */
 export function cutInstructions (text: string | undefined, max: number): string | undefined {
   const trimmed = text?.trim() ?? ''
@@ -8,12 +10,15 @@ export function cutInstructions (text: string | undefined, max: number): string 
   return `${head.slice(0, end > max / 2 ? end : max).replace(LONE, '').trimEnd()}…`
 }
 
-/** A sentence about instructions that were cut, if they were. */
-export function cutWarnings (text: string | undefined, max: number): string[] {
-  const { length } = text?.trim() ?? ''
+/** Sentences about what a server has and does not list, and about instructions that were cut. */
+export function serverWarnings (
+  { instructions, warnings = [] }: Pick<UpstreamServer, 'instructions' | 'warnings'>,
+  max: number
+): string[] {
+  const { length } = instructions?.trim() ?? ''
   return length > max
-    ? [`its instructions have ${length} characters, of which clients get ${max} (limit maxUpstreamInstructions)`]
-    : []
+    ? [...warnings, `its instructions have ${length} characters, of which clients get ${max} (limit maxUpstreamInstructions)`]
+    : [...warnings]
 }
 
 /** The first half of a character that was cut in two. */

@@ -1,17 +1,17 @@
 import type { Call } from '../../protocol/dispatch/call.js'
-import type { Resource } from '../../protocol/definitions/resource.js'
 import type { Values } from '../../protocol/store.js'
+import type { PinPort } from '../pins/port.js'
 import type { Repair, Upstream, UpstreamStatus } from '../ports.js'
 import { createHops, HopsOfUpstream } from '../hops.js'
-import { explainTo } from '../reasons.js'
 import { identityOf } from '../server-entry.js'
-import { FirstReads, isPartOf } from './first-reads.js'
+import { FirstReads, prepare, readNamed } from './first-reads.js'
 import type { ListGateway } from './gateway.js'
 import type { ListLimits } from './limits.js'
 import { ListWarnings, type ListLog } from './list-warnings.js'
 import { Links } from './result-links.js'
-import { findLeftOut, isNamedBy } from './named-upstream.js'
-import { createMergedLists, OfferedLists, type MergedLists } from './offers/offered-lists.js'
+import { findLeftOut, findUnlisted, findUnlistedSkill, hopsFor, isNamedBy, ownerOfPage } from './named-upstream.js'
+import { isUnsigned, shownOf } from './of-callers.js'
+import { createMergedLists, OfferedLists, type MergedLists, type Review } from './offers/offered-lists.js'
 import { ReservedNames } from './offers/reserved-names.js'
 import { UpstreamOrigin } from './origin.js'
 import { unlistedResource } from './offers/resource-definitions.js'
@@ -35,22 +35,34 @@ export class Lists {
   readonly #warnings: ListWarnings
   readonly #saved = new WeakSet<UpstreamLists>()
   readonly #firstReads: FirstReads
+  readonly #pins: Pick<PinPort, 'review' | 'onChange'> | undefined
   #all = new Map<string, Served>()
 
-  constructor (gateway: ListGateway, values: Values, limits: ListLimits, log: ListLog, hopOf = createHops()) {
+  constructor (
+    gateway: ListGateway,
+    values: Values,
+    limits: ListLimits,
+    log: ListLog,
+    hopOf = createHops(),
+    pins?: Pick<PinPort, 'review' | 'onChange'>
+  ) {
     this.#gateway = gateway
     this.#limits = limits
     this.#log = log
     this.#hopOf = hopOf
+    this.#pins = pins
+    pins?.onChange(() => this.#renew('renewPins'))
     this.#stored = new StoredLists(values, limits.maxUpstreamList)
     this.#links = new Links(limits.maxUpstreamLinks, alias => this.#all.get(alias)?.origin.rank)
     // A list that waits must be answered before its own call is given up.
     this.#firstReads = new FirstReads(Math.min(limits.upstreamListWait, limits.callTimeout / 2), gateway.views.mayShow)
     this.#merged = createMergedLists(gateway, this.#reserved)
     this.#warnings = new ListWarnings(log, () => gateway.scopes.names())
-    gateway.hops.findWith(call => this.#hopsFor(call))
+    gateway.hops.findWith(call => hopsFor(call, this.#all.values(), gateway.views.mayShow))
     gateway.tools.explainMissingWith((name, call) => findLeftOut(name, call, this.#all.values(), gateway.views.mayShow))
-    gateway.resources.findUnlistedWith((uri, call, template) => this.#findUnlisted(uri, call, template))
+    gateway.resources.findUnlistedWith((uri, call, template) =>
+      findUnlisted(uri, call, template, this.#all, this.#links))
+    gateway.skills.findUnlistedWith((uri, call) => findUnlistedSkill(uri, call, this.#all, gateway.views.mayShow))
   }
 
   /**
@@ -63,12 +75,10 @@ export class Lists {
       await Promise.all(enabled.map(async upstream => [upstream, await this.#snapshotOf(upstream)] as const))
     )
     const former = this.#all
-    const next = new Map(
-      enabled.map((upstream, rank) => [
-        upstream.entry.alias,
-        this.#serve(upstream, rank, former.get(upstream.entry.alias))
-      ])
-    )
+    const next = new Map(enabled.map((upstream, rank) => {
+      const { alias } = upstream.entry
+      return [alias, this.#serve(upstream, rank, former.get(alias))]
+    }))
     const isNew = ({ upstream }: UpstreamLists): boolean =>
       former.get(upstream.entry.alias)?.lists.upstream !== upstream
     const shows = await Promise.all(
@@ -87,7 +97,7 @@ export class Lists {
     for (const merged of Object.values(this.#merged)) merged.rerank()
     for (const alias of former.keys()) if (!this.#all.has(alias)) this.#gateway.views.close(alias)
     this.#summarise()
-    await Promise.all([...next.values()].map(async ({ lists }) => await lists.renewOverrides()))
+    await Promise.all([...next.values()].map(async ({ lists }) => await lists.renewTools()))
     this.#gateway.views.noteListsRead()
     await this.#forget([...former.keys()].filter(alias => !next.has(alias)))
   }
@@ -103,7 +113,7 @@ export class Lists {
     // Of the requests that wait, only lists have a target.
     if (call.target !== undefined) return this.#firstReads.awaitedBy(call)
     for (const { lists } of this.#all.values()) {
-      if (!lists.isKnown && isNamedBy(call, lists.upstream.entry, views.mayShow)) return firstRead(lists, call)
+      if (!lists.isKnown && isNamedBy(call, lists.upstream.entry, views.mayShow)) return readNamed(lists, call)
     }
     // A short or new name may be that of any upstream in the view.
     return views.get(call.peer.view ?? '')?.selection?.hasOwnNames === true ? this.#firstReads.all(call) : undefined
@@ -121,6 +131,12 @@ export class Lists {
   /** True when the lists of an upstream were read, or stored ones are shown. */
   isKnown (alias: string): boolean {
     return this.#all.get(alias)?.lists.isKnown === true
+  }
+
+  /** The lists of an upstream as they were read; undefined while nothing is known of them. */
+  snapshotOf (alias: string): Snapshot | undefined {
+    const { lists } = this.#all.get(alias) ?? {}
+    return lists?.isKnown === true ? lists.snapshot : undefined
   }
 
   repairsOf (alias: string): Repair[] {
@@ -151,8 +167,8 @@ export class Lists {
   /** Finds what was read of the server before: by the upstream that it replaces, or at an earlier start. */
   async #snapshotOf ({ entry }: Upstream): Promise<Snapshot | undefined> {
     const former = this.#all.get(entry.alias)?.lists
-    if (former?.isKnown === true && identityOf(former.upstream.entry) === identityOf(entry)) return former.snapshot
-    return await this.#stored.load(entry)
+    const isSame = former?.isKnown === true && identityOf(former.upstream.entry) === identityOf(entry)
+    return shownOf(entry, isSame ? former.snapshot : await this.#stored.load(entry))
   }
 
   #serve (upstream: Upstream, rank: number, former: Served | undefined): Served {
@@ -165,8 +181,10 @@ export class Lists {
     const [{ alias }, { callTimeout }] = [upstream.entry, this.#limits]
     const view = this.#gateway.views.open(alias)
     const origin: UpstreamOrigin =
-      new UpstreamOrigin(upstream, rank, this.#links, this.#reserved, callTimeout, () => lists)
-    const offered = new OfferedLists(origin, () => upstream.entry, this.#merged, view)
+      new UpstreamOrigin(upstream, rank, this.#links, this.#reserved, callTimeout, () => lists, uri =>
+        ownerOfPage(uri, this.#gateway.resources, this.#all.values()))
+    const review: Review = read => isUnsigned(read) ? undefined : this.#pins?.review(upstream.entry, read)
+    const offered = new OfferedLists(origin, () => upstream.entry, this.#merged, view, review)
     const lists: UpstreamLists = new UpstreamLists(
       upstream,
       this.#limits,
@@ -177,11 +195,17 @@ export class Lists {
     )
     // Whatever the clients of the view ask for is the upstream's.
     view.resources.findUnlistedWith((uri, { principal }, template) => {
-      if (template !== undefined) return undefined
+      if (template !== undefined || offered.isHeldBack(uri)) return undefined
       const isKnown = this.#links.find(principal, uri) === alias || offered.pages.has(uri)
       return lists.snapshot.reads ? { ...unlistedResource(origin, uri), guessed: !isKnown } : undefined
     })
     return { origin, lists }
+  }
+
+  #renew (what: 'renewPins' | 'renewTools'): void {
+    for (const { lists } of this.#all.values()) {
+      lists[what]().catch((err: unknown) => this.#log.warn({ err }, 'what a server offers could not be offered anew'))
+    }
   }
 
   #end (lists: UpstreamLists): void {
@@ -191,16 +215,20 @@ export class Lists {
 
   #noteCompleteness (): void {
     this.#gateway.completeness.checkWith(this.#firstReads.isEmpty ? undefined : call => this.#firstReads.concern(call))
+    if ([...this.#all.values()].some(({ lists }) => lists.snapshot.skills === true)) this.#gateway.skills.serve()
   }
 
   #read (lists: UpstreamLists, isNew: boolean): void {
     this.#firstReads.end(lists)
     this.#noteCompleteness()
     this.#warnings.add(lists, isNew)
-    if (isNew) this.#summarise()
+    if (isNew) {
+      this.#summarise()
+      this.#renew('renewTools')
+    }
     this.#gateway.views.noteListsRead()
     // Lists that did not change are stored once by each process, so that they do not expire.
-    if (!isNew && this.#saved.has(lists)) return
+    if (isUnsigned(lists.snapshot) || (!isNew && this.#saved.has(lists))) return
     this.#saved.add(lists)
     const { entry, entry: { alias } } = lists.upstream
     this.#stored.save(entry, lists.snapshot).catch((err: unknown) => {
@@ -212,23 +240,6 @@ export class Lists {
     renewSummaries(this.#gateway, [...this.#all.values()].map(({ lists }) => lists))
   }
 
-  #hopsFor (call: Call): string[] {
-    const { mayShow } = this.#gateway.views
-    const visible = [...this.#all.values()].filter(({ lists }) => isPartOf(call, lists.upstream.entry, mayShow))
-    return [...new Set(visible.flatMap(({ lists }) => lists.hops.all))]
-  }
-
-  /**
-   * A link is of one URI and one caller, a template of any: who handed a link out serves it, unless the template is its
-   * own, which may have scopes of its own.
-   */
-  #findUnlisted (uri: string, { principal }: Call, template: Resource | undefined): Resource | undefined {
-    const linked = this.#all.get(this.#links.find(principal, uri) ?? '')
-    if (template !== undefined && (linked === undefined || linked.origin.alias === template.upstream)) return undefined
-    const { origin } = linked ?? [...this.#all.values()].find(({ lists }) => lists.offered.pages.has(uri)) ?? {}
-    return origin?.mayHave(uri) === true ? unlistedResource(origin, uri) : undefined
-  }
-
   async #forget (removed: readonly string[]): Promise<void> {
     try {
       for (const alias of removed) await this.#stored.remove(alias)
@@ -236,15 +247,4 @@ export class Lists {
       this.#log.warn({ err }, 'the lists of upstreams that were removed are still stored')
     }
   }
-}
-
-async function firstRead (lists: UpstreamLists, call: Call): Promise<void> {
-  await lists.firstRead(call.signal).catch((error: unknown) => { throw explainTo(call, error) })
-}
-
-/** Resolves to what shows what is known of an upstream. */
-async function prepare (lists: UpstreamLists, known: Snapshot | undefined): Promise<() => void> {
-  if (known !== undefined) return await lists.prepare(known)
-  // Nothing is known of its lists, so that no call could ever start it.
-  return () => { if (lists.upstream.entry.start === 'lazy') lists.upstream.shared().catch(() => {}) }
 }

@@ -1,11 +1,15 @@
+import { qualifiedPage } from '../../protocol/definitions/common-members.js'
 import type { Call } from '../../protocol/dispatch/call.js'
+import type { Patience } from '../../protocol/definitions/patience.js'
+import type { TaskUse } from '../../protocol/definitions/task-use.js'
 import type { ResultOptions } from '../../protocol/definitions/result-options.js'
-import { codes, isMcpError } from '../../protocol/wire/errors.js'
+import { codes, errors, isMcpError, shorten } from '../../protocol/wire/errors.js'
 import type { Identity } from '../../protocol/wire/identity.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { Upstream } from '../ports.js'
 import { callerOf } from '../relay/client-of.js'
-import { relayRequest, type RelayOptions } from '../relay/relay-request.js'
+import { relayRequest, relaySignIn, type RelayOptions } from '../relay/relay-request.js'
+import { isUnsigned } from './of-callers.js'
 import type { Origin } from './offers/definitions.js'
 import type { ReservedNames } from './offers/reserved-names.js'
 import type { Links } from './result-links.js'
@@ -20,11 +24,15 @@ export class UpstreamOrigin implements Origin {
   readonly alias: string
   readonly scopes: readonly string[] | undefined
   readonly results: ResultOptions | undefined
+  readonly patience: Patience | undefined
+  readonly task: TaskUse | undefined
+  hasTasks = false
   readonly subscriptions: Subscriptions
   readonly #upstream: Upstream
   readonly #links: Links
   readonly #reserved: ReservedNames
   readonly #lists: () => UpstreamLists
+  readonly #ownerOfPage: (uri: string) => string | undefined
   rank: number
 
   constructor (
@@ -33,16 +41,20 @@ export class UpstreamOrigin implements Origin {
     links: Links,
     reserved: ReservedNames,
     timeout: number,
-    lists: () => UpstreamLists
+    lists: () => UpstreamLists,
+    ownerOfPage: (uri: string) => string | undefined
   ) {
     this.alias = upstream.entry.alias
     this.scopes = upstream.entry.scopes
     this.results = upstream.entry.results
+    this.patience = upstream.entry.patience
+    this.task = upstream.entry.task
     this.rank = rank
     this.#upstream = upstream
     this.#links = links
     this.#reserved = reserved
     this.#lists = lists
+    this.#ownerOfPage = ownerOfPage
     this.subscriptions = new Subscriptions({
       alias: this.alias,
       timeout: upstream.entry.timeout ?? timeout,
@@ -53,15 +65,37 @@ export class UpstreamOrigin implements Origin {
     })
   }
 
+  get isHeld (): boolean {
+    return this.#upstream.entry.pins === 'hold'
+  }
+
   mayHave (uri: string): boolean {
     const owner = this.#reserved.ownerOfUri(uri)
     return owner === undefined || owner === this.alias
   }
 
+  pageUri (uri: string): string {
+    if (!uri.startsWith('ui://') || (this.#ownerOfPage(uri) ?? this.alias) === this.alias) return uri
+    return qualifiedPage(this.alias, uri)
+  }
+
   async relay (method: string, params: Params, call: Call, options?: RelayOptions): Promise<Record<string, unknown>> {
+    if (isUnsigned(this.#lists().snapshot) && method === 'tools/call') return await relaySignIn(call, this.#upstream)
     const result = await relayRequest(call, this.#upstream, method, params, options)
+    if (this.isHeld && method === 'resources/read') this.#checkContents(String(params.uri), result)
     this.#links.note(call.principal, this.alias, result)
     return result
+  }
+
+  noteUris (call: Call, uris: readonly string[]): void {
+    this.#links.noteUris(call.principal, this.alias, uris)
+  }
+
+  /** Throws where the file of a skill is not as it was accepted. */
+  #checkContents (uri: string, { contents }: Record<string, unknown>): void {
+    const why = this.#lists().offered.mistakeOfContents(uri, contents)
+    if (why === undefined) return
+    throw errors.upstreamFailed(this.alias, `it offers ${shorten(uri)} otherwise than the operator accepted: ${why}`)
   }
 
   async relist (name: string): Promise<Entry | undefined> {
@@ -81,6 +115,9 @@ export class UpstreamOrigin implements Origin {
   }
 
   async watch (uri: string, changed: () => void, identity: Identity): Promise<() => void> {
+    if (this.#upstream.entry.auth === 'caller') {
+      throw errors.upstreamUnavailable(this.alias, 'its resources cannot be watched, because each caller has its own sign-in')
+    }
     return await this.subscriptions.watch(uri, changed, callerOf({ identity }))
   }
 }

@@ -1,3 +1,4 @@
+import { pagesIn } from '../../protocol/definitions/app.js'
 import { MAX_URI } from '../../protocol/definitions/uri-template.js'
 import { isObject } from '../../protocol/wire/json.js'
 
@@ -24,7 +25,12 @@ export class Links {
 
   /** Remembers the links, embedded resources and pages of a result. */
   note (principal: string | undefined, alias: string, result: Readonly<Record<string, unknown>>): void {
-    const uris = linksIn(result).filter(({ length }) => length <= MAX_URI)
+    this.noteUris(principal, alias, linksIn(result))
+  }
+
+  /** Remembers that a caller got these URIs. */
+  noteUris (principal: string | undefined, alias: string, all: readonly string[]): void {
+    const uris = all.filter(({ length }) => length <= MAX_URI)
     if (uris.length === 0) return
     const links = this.#callers.get(principal) ?? new Map<string, string>()
     for (const uri of uris) setLast(links, uri, this.#first(links.get(uri), alias), this.#max)
@@ -41,20 +47,14 @@ export class Links {
   }
 }
 
-/** The URIs of `resource_link` and `resource` blocks and of `_meta.ui.resourceUri`. */
+/** The URIs of `resource_link` and `resource` blocks and of pages that `_meta` names. */
 export function linksIn ({ content, messages, _meta }: Readonly<Record<string, unknown>>): string[] {
-  const uris = pageIn(_meta)
+  const uris = pagesIn(_meta)
   if (Array.isArray(content)) for (const block of content.slice(0, LOOKED_AT)) addLink(block, uris)
   if (Array.isArray(messages)) {
     for (const message of messages.slice(0, LOOKED_AT)) addLink(isObject(message) ? message.content : undefined, uris)
   }
   return uris
-}
-
-/** The page that a tool or result names for its user interface. */
-export function pageIn (meta: unknown): string[] {
-  const ui = isObject(meta) ? meta.ui : undefined
-  return isObject(ui) && typeof ui.resourceUri === 'string' ? [ui.resourceUri] : []
 }
 
 function addLink (block: unknown, uris: string[]): void {
@@ -63,7 +63,7 @@ function addLink (block: unknown, uris: string[]): void {
   const uri =
     type === 'resource_link' ? block.uri : type === 'resource' && isObject(resource) ? resource.uri : undefined
   if (typeof uri === 'string') uris.push(uri)
-  if (_meta !== undefined) uris.push(...pageIn(_meta))
+  if (_meta !== undefined) uris.push(...pagesIn(_meta))
 }
 
 function setLast<K, V> (map: Map<K, V>, key: K, value: V, max: number): void {

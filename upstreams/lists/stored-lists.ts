@@ -73,6 +73,6 @@ async function lengthOf ({ lists }: Snapshot): Promise<number> {
 /** Undefined for what is no snapshot, such as one of another version of ours. */
 function parse (stored: unknown): Snapshot | undefined {
   if (!isObject(stored) || !isObject(stored.lists)) return undefined
-  const { lists } = stored
-  return ALL_KINDS.every(kind => Array.isArray(lists[kind])) ? { ...EMPTY, ...stored } as Snapshot : undefined
+  const lists = { ...EMPTY.lists, ...stored.lists }
+  return ALL_KINDS.every(kind => Array.isArray(lists[kind])) ? { ...EMPTY, ...stored, lists } as Snapshot : undefined
 }

@@ -4,11 +4,11 @@ import type { UpstreamLists } from './upstream-lists.js'
 
 /** Updates what depends on all upstreams together, or is said of each view: instructions and caching hints. */
 export function renewSummaries (gateway: ListGateway, all: readonly UpstreamLists[]): void {
-  for (const { snapshot, upstream: { entry: { alias, scopes } } } of all) {
-    const view = Object.assign(gateway.views.open(alias), { instructions: snapshot.instructions, scopes })
-    limitCaching(view, [snapshot])
+  for (const { offered: { shown }, upstream: { entry: { alias, scopes } } } of all) {
+    const view = Object.assign(gateway.views.open(alias), { instructions: shown.instructions, scopes })
+    limitCaching(view, [shown])
   }
-  limitCaching(gateway, all.map(({ snapshot }) => snapshot))
+  limitCaching(gateway, all.map(({ offered: { shown } }) => shown))
   gateway.instructions.append(all.flatMap(sectionOf))
 }
 
@@ -19,7 +19,8 @@ const HEADING = /(?<=^ {0,3})#{1,2}(?=\s|$)/gm
  * The instructions of an upstream, under its alias. Their own headings are put lower, so that none looks like that of
  * another upstream.
  */
-function sectionOf ({ snapshot: { instructions }, upstream: { entry: { alias, scopes } } }: UpstreamLists): Section[] {
+function sectionOf ({ offered: { shown }, upstream: { entry: { alias, scopes } } }: UpstreamLists): Section[] {
+  const { instructions } = shown
   return instructions === undefined
     ? []
     : [{ text: `## ${alias}\n\n${instructions.replace(HEADING, '##$&')}`, upstream: alias, scopes }]

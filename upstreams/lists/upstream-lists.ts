@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { growingDelay } from '../../lib/time.js'
 import { unlessAborted } from '../../lib/abort.js'
+import type { Call } from '../../protocol/dispatch/call.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
 import { joinHops, RingFound, type HopsOfUpstream } from '../hops.js'
 import type { Connection, Upstream, UpstreamStatus } from '../ports.js'
-import { cutWarnings } from './instructions.js'
+import { instructionsFor, isListed, isUnsigned } from './of-callers.js'
 import { ALL_KINDS, KINDS, type Kind } from './reading/kinds.js'
 import type { ListLimits } from './limits.js'
 import type { OfferedLists } from './offers/offered-lists.js'
@@ -78,12 +79,14 @@ export class UpstreamLists {
   }
 
   /**
-   * Starts the upstream, if need be, and settles when its lists were read. Rejects with an error that names it; the
-   * signal ends the wait.
+   * Starts the upstream, if need be, and settles when its lists were read. Rejects with an error that names it; its
+   * removal and the signal end the wait. Where each caller signs in, they are read over the connection of this `call`.
    */
-  async firstRead (signal: AbortSignal): Promise<void> {
-    await unlessAborted(this.upstream.shared(), signal)
-    if (!this.#isKnown) await unlessAborted(new Promise<void>(resolve => { this.#waiting.push(resolve) }), signal)
+  async firstRead (signal: AbortSignal, call?: Call): Promise<void> {
+    const isOfCall = this.upstream.entry.auth === 'caller' && call !== undefined
+    await unlessAborted(isOfCall ? this.upstream.connectionFor(call) : this.upstream.shared(), signal)
+    const isRead = !this.#isKnown && !this.#ended.signal.aborted
+    if (isRead) await unlessAborted(new Promise<void>(resolve => { this.#waiting.push(resolve) }), signal)
     if (!this.#isKnown) throw errors.upstreamUnavailable(this.upstream.entry.alias, 'its lists could not be read')
   }
 
@@ -100,15 +103,21 @@ export class UpstreamLists {
   async prepare (snapshot: Snapshot): Promise<() => void> {
     const show = await this.offered.prepare(snapshot)
     return () => {
-      this.#isKnown = true
+      this.#isKnown = !isUnsigned(snapshot)
       this.hops.reset(snapshot.hops)
       show()
     }
   }
 
-  /** Offers the tools again if the overrides of the entry are others than before. */
-  async renewOverrides (): Promise<void> {
-    if (this.#isKnown && await this.#inTurn(async () => await this.offered.renewOverrides())) this.#onRead(true)
+  /** Offers the tools again if the overrides of the entry, or the URIs of pages, are others than before. */
+  async renewTools (): Promise<void> {
+    if (this.#isKnown && await this.#inTurn(async () => await this.offered.renewTools())) this.#onRead(true)
+  }
+
+  /** Offers what was read again, after something else was accepted. */
+  async renewPins (): Promise<void> {
+    if (this.#isKnown) await this.#inTurn(async () => await this.offered.renew())
+    if (this.#isKnown) this.#onRead(true)
   }
 
   relistAll (): void {
@@ -182,7 +191,7 @@ export class UpstreamLists {
   /** Reads again later, when taking over what was read failed in a way that nothing foresees. */
   #fail (error: unknown): void {
     if (this.#ended.signal.aborted) return
-    this.#readLater(ALL_KINDS.map(kind => [kind, describeUnread(error, this.upstream.entry, this.#limits.callTimeout)]))
+    this.#readLater(ALL_KINDS.map(kind => [kind, describeUnread(error, this.upstream, this.#limits.callTimeout)]))
     this.#wake()
     this.#onRead(false)
   }
@@ -193,14 +202,14 @@ export class UpstreamLists {
 
   /** The list, or in words why it could not be read. */
   async #readOne (connection: Connection, kind: Kind): Promise<ReadList | string> {
-    if (connection.server.capabilities[KINDS[kind].capability] === undefined) return EMPTY_LIST
+    if (!isListed(kind, connection, this.upstream.entry)) return EMPTY_LIST
     try {
       return await readList(connection, kind, this.#limits, this.#ended.signal, this.snapshot.lists[kind])
     } catch (error) {
       // Servers that have resources need not have templates.
       return isMcpError(error) && error.code === codes.methodNotFound
         ? EMPTY_LIST
-        : describeUnread(error, this.upstream.entry, this.#limits.callTimeout)
+        : describeUnread(error, this.upstream, this.#limits.callTimeout)
     }
   }
 
@@ -230,15 +239,12 @@ export class UpstreamLists {
   }
 
   async #take (connection: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>): Promise<boolean> {
-    const { maxUpstreamInstructions } = this.#limits
     for (const [kind, { warnings }] of read) this.#warnings.set(kind, warnings)
-    this.#warnings.set('instructions', cutWarnings(connection.server.instructions, maxUpstreamInstructions))
-    const next = withRead(this.snapshot, connection, read, maxUpstreamInstructions, this.hops.behind)
+    const { instructions, warnings } = instructionsFor(this.upstream.entry, connection, this.#limits)
+    this.#warnings.set('instructions', warnings)
+    const next = withRead(this.snapshot, connection, read, instructions, this.hops.behind)
     const isNew = !isDeepStrictEqual(next, this.snapshot)
-    if (isNew) {
-      const show = await this.offered.prepare(next)
-      show()
-    }
+    if (isNew) (await this.offered.prepare(next))()
     return isNew
   }
 }

@@ -1,6 +1,6 @@
 import type { Call } from '../../protocol/dispatch/call.js'
 import { errors } from '../../protocol/wire/errors.js'
-import type { Connection, UpstreamRequest } from '../ports.js'
+import type { McpConnection, UpstreamRequest } from '../ports.js'
 import { carryState, type CarriedState } from './questions/carried-state.js'
 import { readInputRequired } from './questions/input-required.js'
 import { isAnswerable, notOffered, type Question } from './questions/question.js'
@@ -14,7 +14,7 @@ import { requestTraced } from './request-traced.js'
 export async function relayOneRound (
   call: Call,
   upstream: string,
-  connection: Connection,
+  connection: McpConnection,
   request: UpstreamRequest,
   carried: CarriedState | undefined
 ): Promise<Record<string, unknown>> {

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { createAbortController, onAbort } from '../../lib/abort.js'
 import type { Call } from '../../protocol/dispatch/call.js'
+import { standInFor } from '../../protocol/questions/stand-in.js'
 import { errors, isMcpError, type WireError } from '../../protocol/wire/errors.js'
-import type { Connection, UpstreamRequest } from '../ports.js'
+import type { McpConnection, UpstreamRequest } from '../ports.js'
 import { askClient } from './direct-call.js'
 import { readInputRequired, type InputRequired } from './questions/input-required.js'
 import { isAnswerable, isPage, notOffered, type Question } from './questions/question.js'
@@ -22,7 +23,7 @@ const PAGE_WAIT = 1_000
 export async function relayRounds (
   call: Call,
   upstream: string,
-  connection: Connection,
+  connection: McpConnection,
   request: UpstreamRequest,
   maxRounds: number,
   pageWait = PAGE_WAIT
@@ -60,7 +61,7 @@ export async function relayRounds (
  * Pages that the user agreed to open. An upstream that asks again still waits for the user, who need not be asked
  * again.
  */
-class AcceptedPages {
+export class AcceptedPages {
   readonly #urls = new Set<unknown>()
   #wait: number
 
@@ -89,7 +90,7 @@ class AcceptedPages {
 }
 
 /** All answers, by key. When one cannot be had, the other questions are taken back. */
-async function answerAll (
+export async function answerAll (
   call: Call,
   upstream: string,
   declared: Readonly<Record<string, unknown>>,
@@ -100,7 +101,9 @@ async function answerAll (
     ([key, { method, params }]) => [key, { method, params: withoutReservedMeta(params) }] as const
   )
   for (const [, question] of entries) {
-    if (!isAnswerable(question, declared, call.revision)) throw errors.upstreamFailed(upstream, notOffered(question))
+    const isForOperator = 'elicitation' in declared && standInFor(call.ruled, question) !== undefined
+    if (isForOperator || isAnswerable(question, declared, call.revision)) continue
+    throw errors.upstreamFailed(upstream, notOffered(question))
   }
   if (entries.some(([, question]) => pages.includes(question))) await pages.wait(call)
   const controller = createAbortController()

@@ -28,7 +28,7 @@ function startSpan (
     params,
     subject: subjectOf(method, name),
     transport: connection.transport,
-    version: connection.revision.version
+    version: connection.revision?.version
   })
 }
 

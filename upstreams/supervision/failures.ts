@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describeThrown, oneLine } from '../../lib/one-line.js'
 import { now } from '../../lib/time.js'
+import { SignInRequired } from '../../transports/client/credential.js'
 import { BackOff, type BackOffOptions } from './back-off.js'
 
 export interface FailureOptions {
@@ -8,6 +9,8 @@ export interface FailureOptions {
   readonly backOff: BackOffOptions
   /** True where a connection that broke is opened again before it is wanted. */
   readonly keep: boolean
+  /** True where callers are asked to sign in, and not the operator. */
+  readonly asksCallers?: boolean
   /** The last lines that the upstream wrote for people, for the log. */
   readonly lastLines?: () => readonly string[]
   readonly log: { warn (context: object, message: string): void }
@@ -21,14 +24,18 @@ export class Failures {
   readonly #options: FailureOptions
   readonly #backOff: BackOff
   #areTooMany = false
+  /** True when it failed because a person has to sign in. */
+  needsSignIn = false
   /** True from a failure until `end`. */
   isFailing = false
   /** Until when callers do not make it try again, on the monotonic clock. */
   retryAt = 0
   /** When it is opened again by itself, in milliseconds since 1970. */
   nextTryAt: number | undefined
-  /** Why it failed. */
+  /** Why it failed, and what to do. */
   lastError: string | undefined
+  /** Why it failed, or why a person has to sign in. */
+  reason = ''
   /** Lines that it wrote last for people before it failed. */
   lastLines: readonly string[] = []
 
@@ -41,10 +48,16 @@ export class Failures {
   add (error: unknown): number | undefined {
     const delay = this.#backOff.fail()
     this.isFailing = true
-    this.lastError = describeError(error)
+    const wasKnown = this.needsSignIn
+    this.needsSignIn = error instanceof SignInRequired
+    this.reason = describeError(error)
+    this.lastError = this.needsSignIn
+      ? `it needs a sign-in (${this.reason}); run patchbay login ${this.#options.alias}`
+      : this.reason
     this.retryAt = now() + (delay ?? this.#options.backOff.first)
     this.nextTryAt = delay === undefined ? undefined : Math.round(Date.now() + delay)
-    this.#log(delay)
+    if (!this.needsSignIn) this.#log(delay)
+    else if (!wasKnown) this.#askForSignIn()
     this.#areTooMany = delay === undefined
     return delay
   }
@@ -52,12 +65,17 @@ export class Failures {
   /** The upstream is open again. */
   end (): void {
     this.#backOff.succeed()
-    this.isFailing = false
+    this.isFailing = this.needsSignIn = false
   }
 
   /** Makes it try again after too many failures. */
   reset (): void {
     this.#backOff.reset()
+  }
+
+  #askForSignIn (): void {
+    const { alias, asksCallers, log } = this.#options
+    if (asksCallers !== true) log.warn({ upstream: alias }, `upstream ${alias} needs a sign-in (${this.reason}): run patchbay login ${alias}`)
   }
 
   #log (delay: number | undefined): void {

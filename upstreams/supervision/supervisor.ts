@@ -33,6 +33,8 @@ export interface SupervisorOptions<C extends Supervised> extends FailureOptions 
   isBusy?: (connection: C) => boolean
   /** Makes the error for callers; `reason` is why it failed, for those who may know it. */
   refuse: (why: string, retryAfter?: number, reason?: string) => Error
+  /** Makes the error for callers while a person has to sign in. */
+  refuseUnsigned: (why: string) => Error
   log: SupervisorLog
 }
 
@@ -119,7 +121,7 @@ export class Supervisor<C extends Supervised> {
     const { refuse } = this.#options
     if (this.#state === 'closed') throw refuse('it was removed')
     const left = this.#failures.retryAt - this.#usedAt
-    if (this.#opening === undefined && left > 0) throw refuse(FAILED, Math.ceil(left / 1_000), this.lastError)
+    if (this.#opening === undefined && left > 0) throw this.#refusal(Math.ceil(left / 1_000))
     const opening = this.#opening ?? this.#open()
     // A start that a caller waits for does not wait for those of other upstreams.
     this.#hurry.abort()
@@ -140,7 +142,8 @@ export class Supervisor<C extends Supervised> {
    * Opens the connection in the background, also after too many failures, and with `atOnce` also before its next try.
    */
   start (atOnce = false): void {
-    if (this.#state !== 'stopped' && this.#state !== 'crash loop' && !(atOnce && this.#state === 'backing off')) return
+    const isIdle = ['stopped', 'crash loop', 'needs sign-in'].includes(this.#state)
+    if (!isIdle && !(atOnce && this.#state === 'backing off')) return
     this.#failures.reset()
     this.#open().catch(() => {})
   }
@@ -166,7 +169,7 @@ export class Supervisor<C extends Supervised> {
   }
 
   async #connect (): Promise<C> {
-    const { connect, starts, startTimeout, refuse } = this.#options
+    const { connect, starts, startTimeout } = this.#options
     try {
       // The last connection may still hold files or ports that the next one needs.
       await this.#closing
@@ -179,8 +182,15 @@ export class Supervisor<C extends Supervised> {
     } catch (error) {
       this.#opening = undefined
       this.#fail(error)
-      throw refuse(FAILED, undefined, this.lastError)
+      throw this.#refusal()
     }
+  }
+
+  #refusal (retryAfter?: number): Error {
+    const { refuse, refuseUnsigned } = this.#options
+    return this.#failures.needsSignIn
+      ? refuseUnsigned(this.#failures.reason)
+      : refuse(FAILED, retryAfter, this.lastError)
   }
 
   #accept (connection: C): void {
@@ -206,6 +216,8 @@ export class Supervisor<C extends Supervised> {
     const { keep } = this.#options
     const delay = this.#failures.add(error)
     clearTimeout(this.#timer)
+    // A sign-in is heard of; a server that is asked without one until then would only refuse.
+    if (this.#failures.needsSignIn) return this.#change('needs sign-in')
     if (delay !== undefined && keep) this.#timer = setTimeout(() => { this.#open().catch(() => {}) }, delay).unref()
     this.#change(delay === undefined ? 'crash loop' : keep ? 'backing off' : 'stopped')
   }

@@ -77,10 +77,10 @@ export class ArgumentMap {
   }
 
   /**
-   * The arguments as the tool knows them, with those that are set for it. Throws for arguments that callers do not
-   * have, and where one is missing that they have to send.
+   * The arguments as the tool knows them, with those that are set for it: fixed values, or `inPlace` of each. Throws
+   * for arguments that callers do not have, and where one is missing that they have to send.
    */
-  toOwn (given: Params): Params {
+  toOwn (given: Params, inPlace?: unknown): Params {
     const { fixed, defaults } = this.#changes
     const own: Params = {}
     for (const name in given) own[this.#ownNameOf(name)] = given[name]
@@ -88,7 +88,7 @@ export class ArgumentMap {
       if (!Object.hasOwn(given, name)) throw wrong(name, `the argument "${name}" is missing`)
     }
     for (const [name, value] of defaults) if (!Object.hasOwn(own, name)) own[name] = structuredClone(value)
-    for (const [name, value] of fixed) own[name] = structuredClone(value)
+    for (const [name, value] of fixed) own[name] = inPlace ?? structuredClone(value)
     return own
   }
 

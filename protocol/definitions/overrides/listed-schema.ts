@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../wire/json.js'
 import type { ArgumentChanges } from './argument-map.js'
-import { definitionOf, hoistReferences, resolvePointer } from './references.js'
+import { definitionOf, hoistReferences, ReferenceBudget, resolvePointer, TooLong } from './references.js'
 import { contradicts, isEmpty, isTrue, joinSchemas, namesIn } from './schema-parts.js'
 
 type Members = Record<string, unknown>
@@ -12,6 +12,8 @@ export interface ListedSchema {
   readonly names: ReadonlySet<string>
   /** The arguments whose fixed or default value the tool would refuse. */
   readonly misfits: ReadonlySet<string>
+  /** True where callers see no cases of the schema, because these would be many times as long. */
+  readonly isCut: boolean
 }
 
 /**
@@ -21,7 +23,8 @@ export interface ListedSchema {
  */
 export function listedSchema (original: Members, changes: ArgumentChanges): ListedSchema {
   const rewriting = new Rewriting(original, changes)
-  return { schema: rewriting.run(), names: rewriting.names, misfits: rewriting.misfits }
+  const { names, misfits } = rewriting
+  return { schema: rewriting.run(), names, misfits, isCut: rewriting.isCut }
 }
 
 /** One schema for the object of arguments while it is written anew. */
@@ -36,27 +39,23 @@ interface Place {
   readonly within: readonly string[]
 }
 
-/**
- * How many schemas are written anew before references stay as they are: each could lead to two others, and these to
- * four.
- */
-const MAX_REWRITTEN = 20_000
-
 /** Writes one keyword; false where the fixed values can never fit. */
 type Write = (value: unknown, place: Place) => boolean
 
 class Rewriting {
   readonly names = new Set<string>()
   readonly misfits = new Set<string>()
+  isCut = false
   readonly #original: Members
   readonly #changes: ArgumentChanges
   readonly #inlined = new Set<string>()
   readonly #keywords: Readonly<Record<string, Write>>
-  #rewritten = 0
+  readonly #budget: ReferenceBudget
 
   constructor (original: Members, changes: ArgumentChanges) {
     this.#original = original
     this.#changes = changes
+    this.#budget = new ReferenceBudget(original)
     const either = (key: string): Write => (value, place) => this.#branches(key, value, place)
     const dependent = (key: string): Write => (value, place) => this.#dependencies(key, value, place)
     this.#keywords = {
@@ -79,10 +78,10 @@ class Rewriting {
 
   run (): Members {
     const { required, fixed } = this.#changes
-    let schema = this.#rewrite(this.#original, true, [])
+    let schema = this.#rewriteWhole()
     if (!isObject(schema)) {
-      // No case of the schema allows these values: the tool will say so, and callers see what is said of all cases.
-      for (const name of fixed.keys()) this.misfits.add(name)
+      // No case allows these values, or there are too many cases: callers see what is said of all of them.
+      if (!this.isCut) for (const name of fixed.keys()) this.misfits.add(name)
       const { allOf, anyOf, oneOf, not, if: condition, dependencies, dependentSchemas, $ref, ...plain } = this.#original
       schema = this.#rewrite(plain, true, [])
     }
@@ -92,10 +91,19 @@ class Rewriting {
     return hoistReferences(listed, this.#original, this.#changes, this.#inlined)
   }
 
+  /** False where the fixed values can never fit, and undefined where it would become too long. */
+  #rewriteWhole (): unknown {
+    try {
+      return this.#rewrite(this.#original, true, [])
+    } catch (error) {
+      if (!(error instanceof TooLong)) throw error
+      this.isCut = true
+    }
+  }
+
   /** False where the fixed values can never fit. */
   #rewrite (schema: unknown, isCertain: boolean, within: readonly string[]): unknown {
     if (!isObject(schema)) return schema
-    this.#rewritten++
     const place: Place = { out: {}, also: [], required: new Set(), isCertain, within }
     for (const [key, value] of Object.entries(schema)) {
       if (key === 'if' || key === 'then' || key === 'else') continue
@@ -218,9 +226,10 @@ class Rewriting {
 
   /** A schema that is used elsewhere, too, is written here in its new form. */
   #reference (value: unknown, { out, also, isCertain, within }: Place): boolean {
-    const target = typeof value === 'string' && !within.includes(value) && this.#rewritten < MAX_REWRITTEN
+    const target = typeof value === 'string' && !within.includes(value)
       ? resolvePointer(this.#original, value)
       : undefined
+    if (isObject(target)) this.#budget.spend(String(value), target, within.length)
     const rewritten = isObject(target) ? this.#rewrite(target, isCertain, [...within, String(value)]) : target
     if (rewritten === undefined || isDeepStrictEqual(rewritten, target)) out.$ref = value
     else {

@@ -1,4 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { Patience } from '../patience.js'
+import { TaskUse } from '../task-use.js'
 import { ResultOptions } from '../result-options.js'
 
 const Text = (description: string) => Type.Optional(Type.String({ 'x-expected': 'must be a text', description }))
@@ -70,7 +72,9 @@ export const ToolOverride = Type.Object(
         description: 'Changes of its arguments, by the names that the tool itself has for them'
       })
     ),
-    results: Type.Optional(ResultOptions)
+    results: Type.Optional(ResultOptions),
+    patience: Type.Optional(Patience),
+    task: Type.Optional(TaskUse)
   },
   { additionalProperties: false, 'x-expected': 'must be an object such as {"description":"…"}' }
 )
@@ -103,6 +107,18 @@ export function withFixedValues (
       return [tool, { ...override, arguments: Object.fromEntries(args) as Arguments }]
     })
   )
+}
+
+/** The texts in the values that overrides fix. */
+export function fixedTexts (overrides: ToolOverrides): string[] {
+  return Object.values(overrides).flatMap(({ arguments: args = {} }) =>
+    Object.values(args).flatMap(({ value }) => textsIn(value))
+  )
+}
+
+function textsIn (value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
 /** Both overrides as one, field by field; the second wins. */

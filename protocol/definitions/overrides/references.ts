@@ -9,6 +9,34 @@ const DEFINITIONS = ['$defs', 'definitions'] as const
 const DATA = new Set(['default', 'examples', 'const', 'enum'])
 const BY_NAME = new Set<string>(['properties', 'patternProperties', 'dependentSchemas', 'dependencies', ...DEFINITIONS])
 
+/** How many references may lead from one to the next. */
+const MAX_DEPTH = 32
+/** Characters that may be written in place of references, besides four times those of the schema. */
+const MAX_INLINED = 65_536
+
+/** The error for references that lead to ever more others. */
+export class TooLong extends Error {}
+
+/** Limits what is written in place of references: each could lead to two others, and these to four. */
+export class ReferenceBudget {
+  readonly #schema: Members
+  readonly #sizes = new Map<string, number>()
+  /** How many characters may still be written; undefined until there is a reference. */
+  #left: number | undefined
+
+  constructor (schema: Members) {
+    this.#schema = schema
+  }
+
+  /** Counts what a reference points to, behind so many others. Throws `TooLong` when it is too much. */
+  spend (reference: string, target: Members, depth: number): void {
+    let size = this.#sizes.get(reference)
+    if (size === undefined) this.#sizes.set(reference, size = JSON.stringify(target).length)
+    this.#left = (this.#left ?? MAX_INLINED + 4 * JSON.stringify(this.#schema).length) - size
+    if (this.#left < 0 || depth >= MAX_DEPTH) throw new TooLong()
+  }
+}
+
 /** Finds the schema that a reference within the same document points to; undefined where there is none. */
 export function resolvePointer (root: Members, reference: string): unknown {
   return segmentsOf(reference)?.reduce<unknown>(
@@ -72,18 +100,18 @@ function freeName (taken: Set<string>): string {
 function withoutUnused (schema: Members, inQuestion: ReadonlySet<string>): Members {
   if (inQuestion.size === 0) return schema
   const used = new Set<string>()
-  const note = (value: unknown): void => {
-    mapReferences(value, reference => {
+  const { $defs, definitions, ...rest } = schema
+  const left: unknown[] = [rest]
+  while (left.length > 0) {
+    mapReferences(left.pop(), reference => {
       const whole = definitionOf(reference)
       if (whole !== undefined && !used.has(whole)) {
         used.add(whole)
-        note(resolvePointer(schema, whole))
+        left.push(resolvePointer(schema, whole))
       }
       return reference
     })
   }
-  const { $defs, definitions, ...rest } = schema
-  note(rest)
   const out: Members = { ...rest }
   for (const key of DEFINITIONS) {
     const all = schema[key]

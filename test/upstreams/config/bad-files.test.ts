@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { flatten, resolveOptions } from '../../../options.js'
 import { OptionsError } from '../../../options/mistakes.js'
-import { parseYaml } from '../../../upstreams/config/formats/yaml.js'
+import { parseYaml } from '../../../system/documents/yaml.js'
 import { readEntries } from '../../../upstreams/config/read-entries.js'
 import { folder } from '../../support/process.js'
 import { bestTime, cpuTime } from '../../support/timing.js'
@@ -136,8 +136,8 @@ const refused: Record<string, [name: string, text: string | Buffer, mistake: Reg
   ],
   'a variable of the client': [
     'a.json',
-    '{"mcpServers":{"a":{"command":"${command:pick}"}}}', // eslint-disable-line no-template-curly-in-string
-    /^a\.json, line 1: server "a": command uses \$\{command:pick\}, which only the client knows/
+    '{"mcpServers":{"a":{"command":"${config:pick}"}}}', // eslint-disable-line no-template-curly-in-string
+    /^a\.json, line 1: server "a": command uses \$\{config:pick\}, which only the client knows/
   ]
 }
 
@@ -285,6 +285,16 @@ t.test('a server with a mistake is left out, and the others of the file are serv
     /^a\.json, line 10: server "greek": headers\.X-Key has characters that HTTP does not allow/,
     /^a\.json, line 11: server "odd": headers has a name with characters that HTTP does not allow/
   ])
+})
+
+t.test('a server is refused without its sandbox unless it says false, whatever else it says', async t => {
+  const values = ['true', '"true"', '"false"', '1', '0', '{}', 'false']
+  for (const value of values) {
+    const { aliases } = await read(t, 'a.json', `{"servers":{"a":{"command":"x","sandboxEnabled":${value}}}}`)
+    t.strictSame(aliases, value === 'false' ? ['a'] : [], value)
+    const all = await read(t, 'a.json', `{"sandboxEnabled":${value},"servers":{"a":{"command":"x"}}}`)
+    t.strictSame(all.aliases, value === 'false' ? ['a'] : [], `${value} for all`)
+  }
 })
 
 t.test('a sandbox for all servers of a file is refused for each, unless one needs none', async t => {

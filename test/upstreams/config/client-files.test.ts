@@ -61,9 +61,9 @@ const clients: Record<string, { file: string, servers: Expected, warnings?: RegE
     file: 'cursor/.cursor/mcp.json',
     servers: {
       local: stdio('python', [`${FILES}cursor/tools/mcp_server.py`, '--home', '/home/ada'], { REGION: 'eu-west-1', GREETING: 'hello "world"', API_KEY: 'key' }, `${FILES}cursor`),
-      linear: remote('any', 'https://mcp.linear.app/mcp', { Authorization: 'Bearer linear' })
+      linear: { ...remote('any', 'https://mcp.linear.app/mcp', { Authorization: 'Bearer linear' }), oauth: { scopes: ['read'] } }
     },
-    warnings: [/^.*mcp\.json, line 13: server "linear": auth has no meaning for Patchbay$/]
+    warnings: [/^.*mcp\.json, line 13: server "linear": auth needs the environment variable LINEAR_CLIENT, which is not set; it is left out$/]
   },
   'VS Code': {
     file: 'vscode/.vscode/mcp.json',
@@ -119,9 +119,8 @@ const clients: Record<string, { file: string, servers: Expected, warnings?: RegE
     file: 'kiro/.kiro/settings/mcp.json',
     servers: {
       'aws-docs': { ...stdio('uvx', ['awslabs.aws-documentation-mcp-server@latest'], { FASTMCP_LOG_LEVEL: 'ERROR', AWS_PROFILE: 'shop' }, `${FILES}kiro`), excludeTools: ['recommend'] },
-      web: remote('any', 'https://mcp.example.com/mcp', { Authorization: 'Bearer kiro' })
-    },
-    warnings: [/mcp\.json, line 11: server "web": oauth has no meaning for Patchbay$/]
+      web: { ...remote('any', 'https://mcp.example.com/mcp', { Authorization: 'Bearer kiro' }), oauth: { clientId: 'kiro' } }
+    }
   },
   Continue: {
     file: 'continue/.continue/mcpServers/team.yaml',

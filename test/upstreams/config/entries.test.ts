@@ -187,3 +187,30 @@ t.test('of two servers with one name, one that is disabled gives way', async t =
     /has the same name in URLs and tools, "a-b"/
   ])
 })
+
+t.test('how a person signs in is read in the spellings of clients, with variables', async t => {
+  const url = 'https://mcp.example.com/mcp'
+  const { entries, warnings, leftOut } = await read({
+    own: { url, oauth: { clientId: 'me', clientSecret: '${TOKEN}', scopes: ['a'], callbackPort: 8765 } }, // eslint-disable-line no-template-curly-in-string
+    cursor: { url, auth: { CLIENT_ID: 'me', CLIENT_SECRET: 'hidden', scopes: ['a', 'b'] } },
+    codex: { url, oauth: { client_id: 'me', callback_port: 8765 } },
+    gemini: { url, oauth: { enabled: true, clientId: 'me', authorizationUrl: 'https://a.example', scopes: ['a'] } },
+    kiro: { url, oauth: { clientId: 'me' }, oauthScopes: ['a'] },
+    text: { url, oauth: { scopes: 'a b' } },
+    flag: { url, oauth: true }
+  })
+  t.same([warnings, leftOut], [[], []])
+  t.same(Object.fromEntries(entries.map(({ alias, oauth }) => [alias, oauth])), {
+    own: { clientId: 'me', clientSecret: 's3cret', scopes: ['a'], callbackPort: 8765 },
+    cursor: { clientId: 'me', clientSecret: 'hidden', scopes: ['a', 'b'] },
+    codex: { clientId: 'me', callbackPort: 8765 },
+    gemini: { clientId: 'me', scopes: ['a'] },
+    kiro: { clientId: 'me', scopes: ['a'] },
+    text: { scopes: ['a', 'b'] },
+    flag: undefined
+  })
+  t.match(await mistakes({ wrong: { url, oauth: 'yes' }, port: { url, oauth: { callbackPort: 0 } } }), [
+    'option mcpServers.wrong.oauth must be an object with clientId, clientSecret, scopes, callbackPort, redirectUri, grant or issuer',
+    'option mcpServers.port.oauth.callbackPort must be a port'
+  ])
+})

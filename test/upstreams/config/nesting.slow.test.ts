@@ -76,7 +76,7 @@ async function nested (
   last: string
 ): Promise<{ tools: string[], depths: number[] }> {
   const outer = launch(t, ['--stdio', '--ephemeral', '--plugin', FIXTURE, '--mcp-config', file], {
-    env: { PATCHBAY_UPSTREAM_LIST_WAIT: '100' }
+    env: { PATCHBAY_LIMITS: 'upstreamListWait=100' }
   })
   outer.send(initialize)
   await outer.next()

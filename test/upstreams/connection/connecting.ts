@@ -1,8 +1,8 @@
 import type { Test } from 'tap'
 import type { Values } from '../../../protocol/store.js'
 import { memoryStore } from '../../../stores/memory/store.js'
-import { connect, type OpenConnection } from '../../../upstreams/connection/connection.js'
-import type { ConnectionLog } from '../../../upstreams/ports.js'
+import { connect } from '../../../upstreams/connection/connection.js'
+import type { ConnectionLog, OpenMcpConnection } from '../../../upstreams/ports.js'
 import { EraMemory } from '../../../upstreams/connection/era-memory.js'
 import type { ServerEntry } from '../../../upstreams/server-entry.js'
 import { createEntry, type FakeUpstream } from '../../support/fake-upstream.js'
@@ -19,7 +19,7 @@ export interface Connecting {
 }
 
 /** Connects to a fake server, as the process that has this memory of eras. */
-export async function connectTo (t: Test, upstream: FakeUpstream, given: Connecting = {}): Promise<OpenConnection> {
+export async function connectTo (t: Test, upstream: FakeUpstream, given: Connecting = {}): Promise<OpenMcpConnection> {
   const {
     entry = createEntry(),
     values = memoryStore().values,

@@ -59,7 +59,7 @@ t.test('stateful servers that stay silent, exit or complain when they are asked 
   })
   for (const alias of ['silent', 'exiting', 'complaining']) {
     const connection = await shared(app, alias)
-    t.equal(connection.revision.version, newestLegacy.version, alias)
+    t.equal(connection.revision?.version, newestLegacy.version, alias)
     t.match(await connection.request({ method: 'ping', params: {} }), { pid: Number })
   }
 })
@@ -68,11 +68,11 @@ t.test('the era is remembered in the store, over restarts of the gateway', async
   const data = t.testdir()
   const { entry } = await openFixture(t, 'stdio', modern)
   const first = await withServers(t, { one: entry }, { ephemeral: false, data })
-  t.equal((await shared(first, 'one')).revision.version, modern.version)
+  t.equal((await shared(first, 'one')).revision?.version, modern.version)
   await first.close()
   const second = await withServers(t, { one: entry }, { ephemeral: false, data })
   t.match(await second.mcp.store.values.get('upstreams/eras', 'one'), { modern: true })
-  t.equal((await shared(second, 'one')).revision.version, modern.version)
+  t.equal((await shared(second, 'one')).revision?.version, modern.version)
 })
 
 for (const status of [401, 500]) {
@@ -190,7 +190,7 @@ t.test(
       { limits: { upstreamProbeWait: 1, upstreamRestartDelay: 1 } }
     )
     const connection = await shared(app, 'one')
-    t.equal(connection.revision.version, modern.version)
+    t.equal(connection.revision?.version, modern.version)
     t.match(await connection.request({ method: 'tools/list', params: {} }), { resultType: 'complete' })
   }
 )
@@ -208,7 +208,7 @@ t.test('real servers of others are found to be stateful', async t => {
   })
   for (const alias of ['memory', 'everything']) {
     const connection = await shared(app, alias)
-    t.equal(connection.revision.version, newestLegacy.version)
+    t.equal(connection.revision?.version, newestLegacy.version)
     t.match(await connection.request({ method: 'tools/list', params: {} }), { tools: Array })
   }
 })

@@ -76,15 +76,19 @@ t.test(
 )
 
 t.test(
-  'a legacy upstream is told that it may ask for input, for models only by option, and for roots only where they are configured',
+  'a legacy upstream is told that apps are shown and that it may ask for input, for models by option, for roots where some are configured',
   async t => {
     const told = async (given: object): Promise<unknown> => {
       const upstream = new FakeUpstream({})
       await connectTo(t, upstream, { entry: createEntry(given) })
       return upstream.link.last('initialize').params['capabilities']
     }
-    t.strictSame(await told({}), { elicitation: { form: {}, url: {} } })
-    t.strictSame(await told({ elicitation: false, sampling: true, roots: ['file:///a'] }), { sampling: {}, roots: {} })
+    const apps = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } }
+    t.strictSame(await told({}), { elicitation: { form: {}, url: {} }, extensions: apps })
+    t.strictSame(
+      await told({ elicitation: false, sampling: true, roots: ['file:///a'] }),
+      { sampling: {}, roots: {}, extensions: apps }
+    )
   }
 )
 

@@ -6,6 +6,7 @@ import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { ListLimits } from '../../../upstreams/lists/limits.js'
 import type { Connection, Upstream, UpstreamRequest } from '../../../upstreams/ports.js'
 import { ParkedCalls } from '../../../upstreams/relay/parking/parked-calls.js'
+import { redactor, type Redact } from '../../../upstreams/secrets.js'
 import type { ServerEntry } from '../../../upstreams/server-entry.js'
 import { createEntry } from '../../support/fake-upstream.js'
 
@@ -110,6 +111,7 @@ export class FakeConnection implements Connection {
 /** A configured server that connects when the test says so. */
 export class FakeUpstream implements Upstream {
   readonly entry: ServerEntry
+  readonly redact: Redact
   readonly script: Script
   connection: FakeConnection
   readonly parked = new ParkedCalls({
@@ -126,6 +128,7 @@ export class FakeUpstream implements Upstream {
 
   constructor (alias: string, script: Script = {}, more: Partial<ServerEntry> = {}) {
     this.entry = createEntry({ alias, ...more })
+    this.redact = redactor(this.entry)
     this.script = script
     this.connection = new FakeConnection(script)
   }
@@ -172,6 +175,10 @@ export class FakeUpstream implements Upstream {
   readonly nextTryAt = undefined
 
   retry (): void {}
+
+  async readSignIn (): Promise<void> {}
+
+  async signInPages (): Promise<undefined> {}
 
   recentLines (): string[] {
     return []

@@ -202,8 +202,8 @@ t.test('a call as a task is refused, and does not reach the upstream', async t =
   await connect(a)
   const client = await open()
   await t.rejects(client.request('tools/call', { name: 'a__x', arguments: {}, task: { ttl: 1 } }), {
-    code: -32602,
-    message: /does not relay tasks; send the call without "task"/
+    code: -32601,
+    message: /runs as no task: send the request without the member task/
   })
   t.strictSame(a.connection.of('tools/call'), [])
   t.match(await client.request('tools/call', { name: 'a__x', arguments: {} }), { content: [{ text: 'x' }] })
@@ -213,15 +213,16 @@ t.test('a call of a tool that was left out says why, to those who may use its up
   const a = new FakeUpstream('a', {
     tools: [
       tool('x'),
-      tool('slow work', { execution: { taskSupport: 'required' } }),
-      tool('secret', { execution: { taskSupport: 'required' } })
+      tool('slow work', { inputSchema: 'none' }),
+      tool('secret', { inputSchema: 'none' })
     ]
   })
-  const app = await gateway(t, { tools: false, scopes: { 'tools/a__secret': ['more'] } })
+  const views = { scoped: { servers: ['a'], scopes: ['release'] } }
+  const app = await gateway(t, { tools: false, scopes: { 'tools/a__secret': ['more'] }, views })
   const { client: open, connect } = await served(t, [a], {}, app)
   await connect(a)
   const why =
-    /Unknown tool: .*; the upstream server a has it, and it is left out: it can only be called as a task, which this gateway does not relay$/
+    /Unknown tool: .*; the upstream server a has it, and it is left out: its inputSchema is not an object$/
   for (const name of ['a__slow work', 'a__slow_work']) {
     await t.rejects((await open()).request('tools/call', { name }), {
       code: -32602,
@@ -243,6 +244,11 @@ t.test('a call of a tool that was left out says why, to those who may use its up
     }),
     { message: why }
   )
+  const slow = { name: 'a__slow_work' }
+  for (const [scopes, message] of [[['mcp'], /Unknown tool: a__slow_work$/], [['mcp', 'release'], why]] as const) {
+    const inside = await open({ view: 'scoped', identity: { principal: 'ada', scopes: new Set(scopes) } })
+    await t.rejects(inside.request('tools/call', slow), { message }, `in a view, with ${scopes.join(' and ')}`)
+  }
 })
 
 t.test('a reading that fails in a way that nothing foresees does not stop those after it', async t => {

@@ -1,11 +1,12 @@
 import t from 'tap'
-import type { Client, Options } from '../../../app.js'
+import { createClient, type Client, type Options } from '../../../app.js'
 import type { ToolOverrides } from '../../../protocol/definitions/overrides/override.js'
 import { errors } from '../../../protocol/wire/errors.js'
 import { gateway } from '../../support/gateway.js'
 import type { Json } from '../../support/specification/message.js'
 import { openFixture } from '../fixture/open.js'
-import { inFrontOf } from '../../support/upstreams.js'
+import { inFrontOf, upstreamsReady } from '../../support/upstreams.js'
+import { recordSpans } from '../../support/tracing.js'
 import { modern, newestLegacy } from '../../support/specification/revisions.js'
 import { FakeUpstream, type Script } from './fake-upstream.js'
 import { served, tool, toolNames } from './served.js'
@@ -202,6 +203,35 @@ t.test('other overrides change names while the server is connected, and clients 
   t.strictSame(inside.notifications, [], 'the same overrides change nothing')
 })
 
+t.test('a fixed value is in no span, log line or answer of the gateway', async t => {
+  const spans = recordSpans(t)
+  const lines: string[] = []
+  const logger = { level: 'trace', stream: { write: (line: string) => { lines.push(line) } } }
+  const { entry } = await openFixture(t, 'HTTP', modern, 'mh')
+  const value = 'fixed-by-the-operator'
+  const arguments_ = { region: { value }, text: { value }, token: { value } }
+  const fixed = { arguments: arguments_ }
+  const override = { region: fixed, fail: fixed, echo: { arguments: { text: { value } } } }
+  const app = await gateway(t, {
+    tools: false,
+    audit: true,
+    mcpServers: { mh: { ...entry, override } },
+    views: { own: { override: { mh__refuse: { arguments: { reason: { value } } } } } }
+  }, { logger })
+  await upstreamsReady(app, ['mh'])
+  const client = await createClient(app, { view: 'own' })
+  t.teardown(() => client.close())
+  for (const name of ['mh__region', 'mh__fail', 'mh__refuse', 'mh__echo']) {
+    await client.request('tools/call', { name, arguments: {} }).catch(() => {})
+    await client.request('tools/call', { name, arguments: { text: 'a', region: 'b', reason: 'c' } }).catch(() => {})
+  }
+  t.ok(spans.some(({ name }) => name === 'tools/call mh__region'), spans.map(({ name }) => name).join())
+  t.notMatch(JSON.stringify(spans), value)
+  t.ok(lines.some(line => line.includes('mh__region')), 'calls are in the log')
+  t.notMatch(lines.join(''), value)
+  t.notMatch(JSON.stringify(await client.request('tools/list')), value)
+})
+
 t.test('headers that repeat arguments have the names and values of the server', async t => {
   const { entry } = await openFixture(t, 'HTTP', modern, 'mh')
   const { entry: other } = await openFixture(t, 'HTTP', modern, 'fixed')
@@ -209,7 +239,6 @@ t.test('headers that repeat arguments have the names and values of the server', 
     mh: { ...entry, override: { region: { name: 'where', arguments: { region: { name: 'place' } } } } },
     fixed: { ...other, override: { region: { arguments: { region: { value: 'south' } } } } }
   })
-  const { createClient } = await import('../../../app.js')
   const client = await createClient(app)
   t.teardown(() => client.close())
   t.match(await client.call('mh__where', { place: 'north' }), { text: 'north' })

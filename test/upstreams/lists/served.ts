@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import { createClient, type Client, type ClientOptions } from '../../../app.js'
 import type { ListLimits } from '../../../upstreams/lists/limits.js'
 import { Lists } from '../../../upstreams/lists/lists.js'
+import type { PinPort } from '../../../upstreams/pins/port.js'
 import { gateway } from '../../support/gateway.js'
 import { until } from '../../support/wait.js'
 import { LIMITS, type FakeUpstream } from './fake-upstream.js'
@@ -25,7 +26,8 @@ export async function served (
   t: Test,
   upstreams: FakeUpstream[],
   limits: Partial<ListLimits> = {},
-  app?: FastifyInstance
+  app?: FastifyInstance,
+  pins?: PinPort
 ): Promise<Served> {
   const place = app ?? (await gateway(t, { tools: false }))
   const logged: Json[] = []
@@ -39,7 +41,9 @@ export async function served (
         logged.push(data as Json)
         sentences.push(text)
       }
-    }
+    },
+    undefined,
+    pins
   )
   t.teardown(() => lists.close())
   await lists.configure(upstreams)

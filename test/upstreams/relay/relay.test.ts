@@ -77,7 +77,7 @@ t.test('an upstream is asked for neither progress nor log messages that the clie
   t.equal(logLevel, undefined)
 })
 
-t.test('an upstream hears of what the client can be asked, and of nothing else', async t => {
+t.test('an upstream hears of what the client can be asked, that it shows apps, and of nothing else', async t => {
   const app = await gateway(t)
   const { connection } = addUpstream(app, MODERN)
   const declared = {
@@ -99,7 +99,8 @@ t.test('an upstream hears of what the client can be asked, and of nothing else',
     new RelayClient(app, version, { capabilities: declared }).call()
     t.strictSame((await connection.arrived.next()).capabilities, expected[version], version)
   }
-  for (const capabilities of [{}, { elicitation: {} }, { elicitation: { url: {} } }, { roots: {} }]) {
+  const apps = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [] } } }
+  for (const capabilities of [{}, { elicitation: {} }, { elicitation: { url: {} } }, { roots: {} }, apps]) {
     new RelayClient(app, MODERN, { capabilities }).call()
     t.strictSame((await connection.arrived.next()).capabilities, capabilities)
   }

@@ -20,6 +20,7 @@ function supervise (options: Partial<SupervisorOptions<FakeConnection>>) {
     idle: undefined,
     keep: true,
     refuse: why => new Error(why),
+    refuseUnsigned: why => new Error(why),
     log: { info: () => {}, warn: (context, message) => { logged.push({ context, message }) } },
     ...options
   })

@@ -1,4 +1,4 @@
-import type { Dial, LinkEvents, LinkLimits } from '../link.js'
+import type { Dial, LinkEvents, UrlLinkOptions } from '../link.js'
 import { HttpClient, type HttpClientOptions } from './http-client.js'
 import { HttpLink } from './http-link.js'
 import { configuredHeaders } from './request-headers.js'
@@ -6,7 +6,7 @@ import { configuredHeaders } from './request-headers.js'
 /** Where a server is on the network, as it is configured. */
 export interface UrlAddress { readonly url: string, readonly headers: Readonly<Record<string, string>> }
 
-export interface HttpDialOptions extends LinkLimits, HttpClientOptions {}
+export interface HttpDialOptions extends UrlLinkOptions, HttpClientOptions {}
 
 /** Dials Streamable HTTP. Nothing is sent before the first request. */
 export function dialHttp (address: UrlAddress, options: HttpDialOptions): Dial {

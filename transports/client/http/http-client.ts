@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net'
 import type { Pool } from 'undici'
 import { HttpExchange, type ExchangeObserver, type HttpRequest, type ReplyReceiver } from './http-exchange.js'
 import { QueueShares } from '../queue-shares.js'
@@ -11,6 +12,8 @@ export interface HttpClientOptions {
   readonly connections: number
   /** The most bytes of requests that wait for a connection. One caller has at most half of what the others leave. */
   readonly maxQueue: number
+  /** Finds the addresses of host names; the system does where it is absent. */
+  readonly lookup?: LookupFunction | undefined
 }
 
 /** How many connections there are for what must not wait behind calls. */
@@ -33,7 +36,7 @@ export class HttpClient {
   constructor (
     Pool: new (origin: string, options: Pool.Options) => Pool,
     origin: string,
-    { connections, maxQueue }: HttpClientOptions
+    { connections, maxQueue, lookup }: HttpClientOptions
   ) {
     this.origin = origin
     this.#waitingCalls = new QueueShares(maxQueue)
@@ -45,7 +48,7 @@ export class HttpClient {
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: MAX_HEADERS,
-      connect: { timeout: CONNECT_TIMEOUT }
+      connect: { timeout: CONNECT_TIMEOUT, ...(lookup !== undefined && { lookup }) }
     }
     this.#calls = new Pool(origin, { ...options, connections })
     this.#control = new Pool(origin, { ...options, connections: CONTROL_CONNECTIONS })

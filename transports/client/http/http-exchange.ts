@@ -3,15 +3,17 @@ import type { Dispatcher } from 'undici'
 import { describeNetworkError } from './network-error.js'
 
 export interface HttpRequest {
-  readonly method: 'POST' | 'GET' | 'DELETE'
+  readonly method: 'POST' | 'GET' | 'DELETE' | 'HEAD' | 'PUT' | 'PATCH' | 'OPTIONS' | 'TRACE'
   readonly path: string
   /** Names and values in turn. */
   readonly headers: string[]
-  readonly body?: string
+  readonly body?: string | Buffer
   /** How long the reply may be silent, in milliseconds; any time when absent. */
   readonly timeout?: number
   /** The longest body, in bytes, where it is not read. */
   readonly maxBody?: number
+  /** True where the receiver decompresses; otherwise a compressed reply is an error, as none is asked for. */
+  readonly isDecompressed?: boolean
 }
 
 /** Takes what comes back for one HTTP request. After `onEnd` or `onError` nothing comes any more. */
@@ -108,7 +110,7 @@ export class HttpExchange {
     const encoding = headers['content-encoding']
     if (status === 304) this.fail('it answered with status 304, as if the answer were known already')
     else if (status >= 300 && status <= 399) this.#redirect(status, headers.location)
-    else if (encoding !== undefined && encoding !== 'identity') {
+    else if (encoding !== undefined && encoding !== 'identity' && this.#request.isDecompressed !== true) {
       this.fail('its answer is compressed, which was not asked for')
     } else this.#receiver.onHead(status, headers, this.#path)
   }
@@ -134,7 +136,9 @@ export class HttpExchange {
       location !== undefined && URL.canParse(location, this.#origin + this.#path)
         ? new URL(location, this.#origin + this.#path)
         : undefined
-    if ((status !== 307 && status !== 308) || to === undefined) {
+    // With another status, a client may send something else than what was asked for, unless nothing is changed by it.
+    const isKept = status === 307 || status === 308 || (this.#isReading && status <= 303)
+    if (!isKept || to === undefined) {
       this.fail(`it answered with a redirect (status ${status}) that cannot be followed; configure the final URL`)
     } else if (to.origin !== this.#origin) {
       this.fail(
@@ -147,6 +151,10 @@ export class HttpExchange {
       this.#attempt?.drop()
       this.start()
     }
+  }
+
+  get #isReading (): boolean {
+    return this.#request.method === 'GET' || this.#request.method === 'HEAD'
   }
 
   #finish (): void {

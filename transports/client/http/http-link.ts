@@ -4,12 +4,13 @@ import { mirrorMessage } from '../../../protocol/http/mirrored-headers.js'
 import type { Revision } from '../../../protocol/revisions/revision.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import type { Message } from '../../../protocol/wire/jsonrpc.js'
-import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
+import { bearerHeader, type Credential } from '../credential.js'
+import type { Link, LinkEvents, LinkRequest, UrlLinkOptions } from '../link.js'
 import type { HttpClient } from './http-client.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { StandaloneStream } from './standalone-stream.js'
 import { UnaskedMessages } from '../unasked-messages.js'
-import { describeStatus, hasAuthorization } from './reply-status.js'
+import { statusError } from './reply-status.js'
 import { RequestChannel, type RequestHost } from './request-channel.js'
 
 const COMMON = [
@@ -34,7 +35,7 @@ const SESSION_ID = /^[\x21-\x7e]{1,1024}$/
 export class HttpLink implements Link, RequestHost {
   readonly transport = 'http'
   readonly channel: Channel
-  readonly limits: LinkLimits
+  readonly limits: UrlLinkOptions
   readonly unasked: UnaskedMessages
   readonly events: LinkEvents
   isExpired = false
@@ -49,7 +50,7 @@ export class HttpLink implements Link, RequestHost {
   #handshake: Promise<void> | undefined
   #isClosed = false
 
-  constructor (client: HttpClient, path: string, configured: string[], limits: LinkLimits, events: LinkEvents) {
+  constructor (client: HttpClient, path: string, configured: string[], limits: UrlLinkOptions, events: LinkEvents) {
     this.#client = client
     this.#path = path
     this.#configured = configured
@@ -62,6 +63,10 @@ export class HttpLink implements Link, RequestHost {
       emit: (text, method) => this.send(text, method),
       end: () => {}
     }
+  }
+
+  get credential (): Credential | undefined {
+    return this.limits.credential
   }
 
   get hasSession (): boolean {
@@ -109,8 +114,8 @@ export class HttpLink implements Link, RequestHost {
     return false
   }
 
-  explain (status: number, headers: IncomingHttpHeaders): string {
-    return describeStatus(status, headers, hasAuthorization(this.#configured))
+  explain (status: number, headers: IncomingHttpHeaders, token: string | undefined): Error {
+    return statusError(status, headers, { headers: this.#configured, credential: this.credential, token })
   }
 
   release (channel: RequestChannel): void {
@@ -155,6 +160,7 @@ export class HttpLink implements Link, RequestHost {
         this.events.message(message, undefined)
       },
       expired: () => this.#expire(),
+      credential: this.credential,
       unreachable: why => { void this.#end(why) }
     })
     const handshake = this.#handshake = withTimeout(answered.then(() => standalone.start()), HANDSHAKE_WAIT, () => {})
@@ -182,7 +188,7 @@ export class HttpLink implements Link, RequestHost {
 
   /** Settles when the reply is there; what it says does not matter. */
   #control (method: 'POST' | 'DELETE', body: string | undefined, timeout: number, caller?: string): Promise<void> {
-    const headers = [...this.#configured, ...COMMON, ...this.#sessionHeaders()]
+    const headers = [...this.#always, ...COMMON, ...this.#sessionHeaders()]
     return new Promise(resolve => {
       const exchange = this.#client.control(
         { method, path: this.#path, headers, timeout, maxBody: MAX_IGNORED, ...(body === undefined ? {} : { body }) },
@@ -205,14 +211,14 @@ export class HttpLink implements Link, RequestHost {
   #headersOf ({ method, params, version, headers }: LinkRequest): string[] {
     const more = headers === undefined ? [] : Object.entries(headers).flat()
     return version !== undefined
-      ? [...this.#configured, ...COMMON, 'mcp-protocol-version', version, ...mirrorMessage(method, params), ...more]
-      : [...this.#configured, ...COMMON, ...this.#sessionHeaders(), ...more]
+      ? [...this.#always, ...COMMON, 'mcp-protocol-version', version, ...mirrorMessage(method, params), ...more]
+      : [...this.#always, ...COMMON, ...this.#sessionHeaders(), ...more]
   }
 
   #streamHeaders (lastEventId: string | undefined): string[] {
     const after = lastEventId !== undefined && /^[\x20-\x7e]+$/.test(lastEventId) ? ['last-event-id', lastEventId] : []
     return [
-      ...this.#configured,
+      ...this.#always,
       'accept',
       'text/event-stream',
       'accept-encoding',
@@ -220,6 +226,11 @@ export class HttpLink implements Link, RequestHost {
       ...this.#sessionHeaders(),
       ...after
     ]
+  }
+
+  /** The headers of every request. */
+  get #always (): string[] {
+    return this.credential === undefined ? this.#configured : [...this.#configured, ...bearerHeader(this.credential)]
   }
 
   #sessionHeaders (): string[] {

@@ -1,3 +1,5 @@
+import { ADDRESS_REFUSED } from '../../../lib/address-check.js'
+
 /** Errors below HTTP, in words. The text of the error itself may name hosts and stays out. */
 const WORDS: Record<string, string> = {
   ECONNREFUSED: 'the connection was refused; see that the server runs and that the port is right',
@@ -5,6 +7,7 @@ const WORDS: Record<string, string> = {
   EAI_AGAIN: 'its host name could not be looked up; see that the network works',
   EHOSTUNREACH: 'its host cannot be reached; see that the network works',
   ENETUNREACH: 'its network cannot be reached; see that the network works',
+  [ADDRESS_REFUSED]: 'its host name leads to an address in a network that it must not lead to; set "url" of this server if that is right',
   EPROTO: 'it does not speak TLS there; see whether the URL should begin with http:',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS there; see whether the URL should begin with http:',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS there; see whether the URL should begin with http:',
@@ -35,6 +38,7 @@ const NOT_SENT = new Set([
   'EAI_AGAIN',
   'EHOSTUNREACH',
   'ENETUNREACH',
+  ADDRESS_REFUSED,
   'UND_ERR_CONNECT_TIMEOUT'
 ])
 

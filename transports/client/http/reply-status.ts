@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { refusalOf, type Credential } from '../credential.js'
 
 /**
  * Says in words what an HTTP error status means for the operator. The body of the reply stays out: it is the
@@ -13,7 +14,7 @@ export function describeStatus (
   if (status === 401) {
     return hasAuthorization
       ? `${answer}: it does not accept the credential in the header Authorization; correct it in "headers" of this server`
-      : `${answer}: it needs a credential; set the header Authorization in "headers" of this server`
+      : `${answer}: it needs a credential; sign in with patchbay login, or set the header Authorization in "headers" of this server`
   }
   if (status === 403) {
     return `${answer}: the credential does not permit this; see what "headers" of this server must have`
@@ -24,8 +25,24 @@ export function describeStatus (
   return status >= 500 ? `${answer}: it failed; look at its log` : answer
 }
 
+/** How a request was authorized: by configured headers, names and values in turn, or by a token. */
+export interface Authorized {
+  readonly headers: string[]
+  readonly credential?: Credential | undefined
+  readonly token?: string | undefined
+}
+
+/** The error for a reply with an HTTP error status: an `AccessRefused` where another token may help. */
+export const statusError = (
+  status: number,
+  headers: IncomingHttpHeaders,
+  { headers: configured, credential, token }: Authorized
+): Error =>
+  refusalOf(credential, token, status, headers) ??
+  new Error(describeStatus(status, headers, hasAuthorization(configured)))
+
 /** True when headers, names and values in turn, have a credential. */
-export const hasAuthorization = (headers: string[]): boolean =>
+const hasAuthorization = (headers: string[]): boolean =>
   headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === 'authorization')
 
 /** Only a number is repeated: the rest of a header is the upstream's text. */

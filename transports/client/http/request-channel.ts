@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import { errors } from '../../../protocol/wire/errors.js'
 import type { Id, Message, Response } from '../../../protocol/wire/jsonrpc.js'
+import { refusalOf, type Credential } from '../credential.js'
 import type { LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { IncomingReply, isLarge } from '../reply-budget.js'
@@ -16,6 +17,7 @@ export interface RequestHost {
   readonly unasked: UnaskedMessages
   readonly events: LinkEvents
   readonly hasSession: boolean
+  readonly credential: Credential | undefined
   /** True once the server does not know the session any more: nothing is sent. */
   isExpired: boolean
   /** Settles at the end of the handshake, which requests have to wait for. Never rejects. */
@@ -31,7 +33,8 @@ export interface RequestHost {
    * any more.
    */
   readHead (request: LinkRequest, status: number, headers: IncomingHttpHeaders, path: string): boolean
-  explain (status: number, headers: IncomingHttpHeaders): string
+  /** Says what an HTTP error status means for a request that was sent with this token. */
+  explain (status: number, headers: IncomingHttpHeaders, token: string | undefined): Error
   /** The request is over. */
   release (channel: RequestChannel): void
 }
@@ -39,11 +42,8 @@ export interface RequestHost {
 /** How long a stream may stay open after its response; servers close it with the response or right after. */
 const LINGER = 1_000
 
-const FOREIGN: Message = {
-  kind: 'invalid',
-  id: undefined,
-  error: errors.invalidRequest('a response on the stream of another request')
-}
+const NOT_OURS = errors.invalidRequest('a response on the stream of another request')
+const FOREIGN: Message = { kind: 'invalid', id: undefined, error: NOT_OURS }
 
 const describeForeignType = (status: number): string =>
   `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status}); ` +
@@ -63,6 +63,8 @@ export class RequestChannel implements Channel, ReplyReceiver {
   /** That of the reply; 0 before its head has come. */
   #status = 0
   #headers: IncomingHttpHeaders = {}
+  /** The token that it was sent with. */
+  #token: string | undefined
   #isSent = false
   #isDone = false
   #invalid: string | undefined
@@ -108,7 +110,8 @@ export class RequestChannel implements Channel, ReplyReceiver {
     if (status === 204 || status === 205) return this.#fail(`it answered with status ${status}, which has no content`)
     const kind = bodyKind(headers)
     const isGood = status >= 200 && status < 300
-    if (status === 401 || (kind !== 'json' && !isGood)) return this.#failWithStatus()
+    const isRefused = status === 401 || refusalOf(this.#host.credential, this.#token, status, headers) !== undefined
+    if (isRefused || (kind !== 'json' && !isGood)) return this.#failWithStatus()
     if (kind === 'other') {
       return this.#fail(status === 202 ? 'it accepted the request without an answer' : describeForeignType(status))
     }
@@ -168,6 +171,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
 
   #start (text: string): void {
     if (this.#host.isExpired) return this.#expire()
+    this.#token = this.#host.credential?.token
     this.#exchange = this.#host.post(this.#request, text, this)
     if (this.#exchange === undefined) this.#fail('too much waits to be sent to it already; try again later')
   }
@@ -235,11 +239,12 @@ export class RequestChannel implements Channel, ReplyReceiver {
   }
 
   #failWithStatus (): void {
-    this.#fail(this.#host.explain(this.#status, this.#headers))
+    this.#fail(this.#host.explain(this.#status, this.#headers, this.#token))
   }
 
-  #fail (why: string): void {
+  #fail (why: Error | string): void {
     this.drop()
-    this.#host.events.failed(this.#request.id, new Error(why), this.#status === 0 ? undefined : this.#status)
+    const error = typeof why === 'string' ? new Error(why) : why
+    this.#host.events.failed(this.#request.id, error, this.#status === 0 ? undefined : this.#status)
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Message } from '../../../protocol/wire/jsonrpc.js'
+import { refusalOf, type Credential } from '../credential.js'
 import type { LinkLimits } from '../link.js'
 import { IncomingReply, isLarge } from '../reply-budget.js'
 import { PausableSource, type UnaskedMessages } from '../unasked-messages.js'
@@ -13,6 +14,8 @@ export interface StandaloneStreamEvents {
   message (message: Message): void
   /** The session is gone. */
   expired (): void
+  /** The token that the stream is opened with, where that is not configured. */
+  readonly credential: Credential | undefined
   /** The server cannot be reached any more. */
   unreachable (why: Error): void
 }
@@ -39,6 +42,7 @@ export class StandaloneStream implements ReplyReceiver {
   #delay = FIRST_DELAY
   #unreachable = 0
   #wasOpen = false
+  #token: string | undefined
   #isClosed = false
   #timer: NodeJS.Timeout | undefined
   #onFirstHead: () => void = () => {}
@@ -89,6 +93,7 @@ export class StandaloneStream implements ReplyReceiver {
       this.#exchange?.abort()
       if (status >= 500 || status === 429) this.#reopen()
       else if (status === 404 && this.#wasOpen) this.#events.expired()
+      else if (status === 401 && this.#wasOpen) this.#renew(status, headers)
       // Any other status: the server offers no such stream.
     }
   }
@@ -119,6 +124,7 @@ export class StandaloneStream implements ReplyReceiver {
 
   #open (): void {
     if (this.#isClosed) return
+    this.#token = this.#events.credential?.token
     this.#exchange = this.#events.open(this.#lastEventId, this)
   }
 
@@ -126,6 +132,13 @@ export class StandaloneStream implements ReplyReceiver {
     if (this.#isClosed) return
     if (this.#source !== undefined) this.#events.unasked.add(this.#source, message, bytes)
     this.#events.message(message)
+  }
+
+  #renew (status: number, headers: IncomingHttpHeaders): void {
+    const { credential } = this.#events
+    const refusal = refusalOf(credential, this.#token, status, headers)
+    // Where there is no other token, the next call tells its caller.
+    if (refusal !== undefined) credential?.renew(refusal).then(() => this.#reopen(), () => {})
   }
 
   #reopen (): void {

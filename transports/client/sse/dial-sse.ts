@@ -4,7 +4,10 @@ import { SseLink, type SseTarget } from './sse-link.js'
 
 /** Dials HTTP+SSE. The link is there when the server has said where messages are posted. */
 export function dialSse (address: UrlAddress, options: HttpDialOptions): Dial {
-  return async (events, signal) => await openSse(await openClient(address, options), options, events, signal)
+  return async (events, signal) => {
+    const { credential } = options
+    return await openSse({ ...(await openClient(address, options)), credential }, options, events, signal)
+  }
 }
 
 /** Opens the stream. The signal ends the attempt. */

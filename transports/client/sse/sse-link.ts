@@ -7,13 +7,17 @@ import { concernOf } from '../answered-id.js'
 import type { HttpClient } from '../http/http-client.js'
 import type { HttpExchange, ReplyReceiver } from '../http/http-exchange.js'
 import { bodyKind } from '../http/reply-body.js'
-import { describeStatus, hasAuthorization } from '../http/reply-status.js'
+import { statusError, type Authorized } from '../http/reply-status.js'
+import { bearerHeader } from '../credential.js'
 import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import { IncomingReply, isLarge } from '../reply-budget.js'
 import { MessageDecoder, reportMessages } from '../report-messages.js'
 import { PausableSource, UnaskedMessages } from '../unasked-messages.js'
 
-export interface SseTarget { readonly client: HttpClient, readonly path: string, readonly headers: string[] }
+export interface SseTarget extends Pick<Authorized, 'headers' | 'credential'> {
+  readonly client: HttpClient
+  readonly path: string
+}
 
 /** How long the reply to a POST may take, in milliseconds: what it leads to comes on the stream. */
 const POST_TIMEOUT = 30_000
@@ -36,6 +40,8 @@ export class SseLink implements Link, ReplyReceiver {
   /** Requests whose POST has no reply yet. */
   readonly #posts = new Map<Id, HttpExchange>()
   #stream: HttpExchange | undefined
+  /** The token that the stream was opened with. */
+  #token: string | undefined
   #source: PausableSource | undefined
   #incoming: IncomingReply | undefined
   /** Where messages are posted; undefined until the server has said so. */
@@ -66,11 +72,11 @@ export class SseLink implements Link, ReplyReceiver {
   }
 
   open (): void {
-    const { client, path, headers } = this.#target
-    this.#stream = client.stream(
-      { method: 'GET', path, headers: [...headers, 'accept', 'text/event-stream', 'accept-encoding', 'identity'] },
-      this
-    )
+    const { client, path, headers: configured, credential } = this.#target
+    this.#token = credential?.token
+    const authorized = [...configured, ...bearerHeader(credential)]
+    const headers = [...authorized, 'accept', 'text/event-stream', 'accept-encoding', 'identity']
+    this.#stream = client.stream({ method: 'GET', path, headers }, this)
     this.#source = new PausableSource(this.#reader, this.#stream, () => {
       if (this.#incoming !== undefined) this.#count()
     })
@@ -91,7 +97,7 @@ export class SseLink implements Link, ReplyReceiver {
 
   onHead (status: number, headers: IncomingHttpHeaders): void {
     if (status !== 200) {
-      void this.#end(new Error(describeStatus(status, headers, hasAuthorization(this.#target.headers))))
+      void this.#end(statusError(status, headers, { ...this.#target, token: this.#token }))
     } else if (bodyKind(headers) !== 'events') {
       void this.#end(
         new Error('what it sends is no event stream; see that "url" of this server is that of its SSE endpoint')
@@ -186,9 +192,11 @@ export class SseLink implements Link, ReplyReceiver {
 
   /** Settles when the reply to the POST is there. With an id, it reports what went wrong. */
   #post (body: string, id: Id | undefined, caller: string | undefined): Promise<void> {
-    const { client, headers: configured } = this.#target
+    const { client, headers: configured, credential } = this.#target
+    const token = credential?.token
     const version = this.#version === undefined ? [] : ['mcp-protocol-version', this.#version]
-    const headers = [...configured, 'content-type', 'application/json', 'accept-encoding', 'identity', ...version]
+    const authorized = [...configured, ...bearerHeader(credential)]
+    const headers = [...authorized, 'content-type', 'application/json', 'accept-encoding', 'identity', ...version]
     const request = {
       method: 'POST' as const,
       path: this.#endpoint ?? '/',
@@ -209,7 +217,7 @@ export class SseLink implements Link, ReplyReceiver {
       }
       const receiver: ReplyReceiver = {
         onHead: (status, head) =>
-          status < 300 ? done() : done(new Error(describeStatus(status, head, hasAuthorization(configured))), status),
+          status < 300 ? done() : done(statusError(status, head, { ...this.#target, token }), status),
         onData: () => {},
         onEnd: done,
         onError: done

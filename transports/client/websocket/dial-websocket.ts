@@ -1,10 +1,12 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { UrlAddress } from '../http/dial-http.js'
 import { describeNetworkError } from '../http/network-error.js'
-import { describeStatus, hasAuthorization } from '../http/reply-status.js'
+import { statusError } from '../http/reply-status.js'
 import { configuredHeaders } from '../http/request-headers.js'
-import type { Dial } from '../link.js'
+import { bearerHeader } from '../credential.js'
+import type { Dial, UrlLinkOptions } from '../link.js'
 import { WebSocketLink, type WebSocketLinkOptions } from './websocket-link.js'
 
 const CONNECT_TIMEOUT = 10_000
@@ -12,7 +14,10 @@ const CONNECT_TIMEOUT = 10_000
 const bytesOf = new WeakMap<WebSocket, Readable>()
 
 /** Dials a WebSocket. The subprotocol `mcp` is offered first; a server that chooses none is asked again without. */
-export function dialWebSocket ({ url, headers: configured }: UrlAddress, options: WebSocketLinkOptions): Dial {
+export function dialWebSocket (
+  { url, headers: configured }: UrlAddress,
+  options: WebSocketLinkOptions & Pick<UrlLinkOptions, 'credential'>
+): Dial {
   return async (events, signal) => {
     if (!URL.canParse(url)) throw new Error('its URL cannot be read; correct "url" of this server')
     const target = new URL(url)
@@ -20,17 +25,21 @@ export function dialWebSocket ({ url, headers: configured }: UrlAddress, options
     const headers = configuredHeaders(target, configured)
     target.username = target.password = ''
     const { WebSocket: Socket } = await import('ws')
+    const { credential } = options
+    const token = credential?.token
+    const explain = (status: number, replied: IncomingHttpHeaders): Error =>
+      statusError(status, replied, { headers, credential, token })
     const open = (protocols: string[]): Promise<WebSocket> =>
-      opened(
+      waitForOpening(
         new Socket(target, protocols, {
-          headers: Object.fromEntries(pairs(headers)),
+          headers: Object.fromEntries(pairs([...headers, ...bearerHeader(credential)])),
           maxPayload: options.maxMessage,
           perMessageDeflate: false,
           autoPong: false,
           handshakeTimeout: CONNECT_TIMEOUT,
           followRedirects: false
         }),
-        headers,
+        explain,
         signal
       )
     const socket = await open(['mcp']).catch((error: unknown) => {
@@ -45,7 +54,11 @@ export function dialWebSocket ({ url, headers: configured }: UrlAddress, options
   }
 }
 
-function opened (socket: WebSocket, headers: string[], signal: AbortSignal): Promise<WebSocket> {
+function waitForOpening (
+  socket: WebSocket,
+  explain: (status: number, headers: IncomingHttpHeaders) => Error,
+  signal: AbortSignal
+): Promise<WebSocket> {
   return new Promise((resolve, reject) => {
     const stop = (): void => { socket.terminate(); reject(signal.reason) }
     const settle = (failure?: Error): void => {
@@ -66,7 +79,7 @@ function opened (socket: WebSocket, headers: string[], signal: AbortSignal): Pro
     socket.once('error', error => settle(new Error(describeHandshake(error), { cause: error })))
     socket.once('unexpected-response', (_request, response) => {
       response.destroy()
-      settle(new Error(describeStatus(response.statusCode ?? 0, response.headers, hasAuthorization(headers))))
+      settle(explain(response.statusCode ?? 0, response.headers))
     })
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })

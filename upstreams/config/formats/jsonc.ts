@@ -1,5 +1,5 @@
 import { findNodeAtLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
-import { DocumentError, type Document, type Repeated } from './document.js'
+import { DocumentError, type Document, type Repeated } from '../../../system/documents/document.js'
 
 /**
  * Parses JSON with comments and commas at the end, which several clients allow. Throws a DocumentError at the first

@@ -1,5 +1,5 @@
 import { parse, TomlError } from 'smol-toml'
-import { DocumentError, type Document } from './document.js'
+import { DocumentError, type Document } from '../../../system/documents/document.js'
 
 /** Parses TOML. Throws a DocumentError at the first mistake. */
 export function parseToml (text: string): Document {

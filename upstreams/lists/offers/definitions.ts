@@ -1,12 +1,13 @@
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Prompt, PromptResult } from '../../../protocol/definitions/prompt.js'
 import type { Relayed } from '../../../protocol/definitions/common-members.js'
+import { withPatience, type Patience } from '../../../protocol/definitions/patience.js'
+import { withTask, type TaskUse } from '../../../protocol/definitions/task-use.js'
 import { withResults, type ResultOptions } from '../../../protocol/definitions/result-options.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
 import { mirrorParams, mirrorsOf, type Mirror } from '../../../protocol/http/mirrored-headers.js'
 import type { CallToolResult } from '../../../protocol/wire/content.js'
 import type { Schema } from '../../../protocol/schema/schema.js'
-import { errors } from '../../../protocol/wire/errors.js'
 import type { Identity } from '../../../protocol/wire/identity.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
@@ -20,10 +21,22 @@ export interface Origin extends Owner {
   readonly scopes: readonly string[] | undefined
   /** How much of the results of its tools clients get. */
   readonly results?: ResultOptions | undefined
+  /** How long clients wait for its tools before they are answered early. */
+  readonly patience?: Patience | undefined
+  /** How calls of its tools become tasks, where the operator says. */
+  readonly task?: TaskUse | undefined
+  /** True where it may answer a call with a task, as its lists that are offered next say. */
+  hasTasks?: boolean
+  /** True where clients get what was accepted, and not what the upstream offers now. */
+  readonly isHeld: boolean
   /** False for a URI that belongs to another upstream, whatever templates match it. */
   mayHave (uri: string): boolean
+  /** The URI by which clients read a page of its tools: its own, or one with the alias where that leads elsewhere. */
+  pageUri (uri: string): string
   /** Sends a client's request to the upstream. */
   relay (method: string, params: Params, call: Call, options?: RelayOptions): Promise<Record<string, unknown>>
+  /** Lets a caller read these resources, which no list has. */
+  noteUris (call: Call, uris: readonly string[]): void
   /** A tool as it is listed now, after the list was read again. */
   relist (name: string): Promise<Entry | undefined>
   /** Relays `completion/complete`, where the upstream has it. */
@@ -38,16 +51,22 @@ export function relayedTool (origin: Origin, entry: Entry, listed: Entry, name: 
   // Most tools of a long list are never called.
   const mirrored = lazily(() => mirrorsIn(entry.inputSchema))
   const mirroredByClients = entry === listed ? mirrored : lazily(() => mirrorsIn(listed.inputSchema))
-  const relay: Relayed['relay'] = (params, call) => params.task !== undefined
-    ? Promise.reject(errors.invalidParams('this gateway does not relay tasks; send the call without "task"'))
-    : origin.relay('tools/call', { ...params, name: original }, call, {
+  const support = isObject(entry.execution) ? entry.execution.taskSupport : undefined
+  // A member `task` is about a task of ours.
+  const relay: Relayed['relay'] = ({ task, ...params }, call) =>
+    origin.relay('tools/call', { ...params, name: original }, call, {
       headers: headersOf(mirrored(), params),
-      renewHeaders: async () => headersOf(mirrorsIn((await origin.relist(original))?.inputSchema), params) ?? {}
+      renewHeaders: async () => headersOf(mirrorsIn((await origin.relist(original))?.inputSchema), params) ?? {},
+      asTask: support === 'required' || (support === 'optional' && call.task?.runs === true)
     })
   const common = relayedAs(origin, listed, name)
+  const smaller = withResults(common, { server: origin.results })
+  const patient = withPatience(smaller.listed ?? common.listed, origin.patience)
   return {
     ...common,
-    ...withResults(common, { server: origin.results }),
+    ...smaller,
+    ...patient,
+    ...withTask(patient.listed, origin.task ?? taskUseOf(support, origin)),
     kind: 'tool',
     get mirrors () { return mirroredByClients() },
     checkInput: acceptAll,
@@ -55,6 +74,12 @@ export function relayedTool (origin: Origin, entry: Entry, listed: Entry, name: 
     run: (input, call) => relay({ arguments: input }, call),
     finish: asResult
   }
+}
+
+/** Where the server makes tasks of calls, clients that know tasks get them, and others wait. */
+function taskUseOf (support: unknown, { hasTasks }: Origin): TaskUse | undefined {
+  if (support === 'optional' || support === 'required') return 'may'
+  return support === undefined && hasTasks === true ? 'may' : undefined
 }
 
 /** A prompt of an upstream under a name of ours. */

@@ -3,6 +3,7 @@ import type { Origin } from './definitions.js'
 import type { Entry, Kind } from '../reading/kinds.js'
 import type { LostKey, MergedList, Show } from './merged-list.js'
 import { quote, Warnings } from '../reading/warnings.js'
+import { shownPages } from './pages.js'
 import { makeOffers, type Definitions, type LeftOutEntry, type Offered, type Offering } from './offered.js'
 
 /** The offers of one upstream of one kind: to all clients, and under its own names to those of its view. */
@@ -35,6 +36,11 @@ export class OfferedList<K extends Kind> {
     return this.#offered.size
   }
 
+  /** True for a name that the upstream gave to one of them. */
+  has (own: string): boolean {
+    return this.#offered.has(own)
+  }
+
   /** The names by which operators know them. */
   names (): string[] {
     return [...this.#offered.values()].flatMap(
@@ -54,6 +60,12 @@ export class OfferedList<K extends Kind> {
       .map(([name, { changes }]) => [name, changes])
   }
 
+  /** True where clients find a page that a tool names elsewhere by now. */
+  get hasMovedPages (): boolean {
+    return [...this.#offered.values()].some(({ entry, pages }) =>
+      pages !== '' && pages !== shownPages(this.#origin, entry))
+  }
+
   /** How many of them were repaired. */
   get repaired (): number {
     return this.#repaired
@@ -61,10 +73,10 @@ export class OfferedList<K extends Kind> {
 
   /**
    * Makes the definitions of these entries. The function that it resolves to offers them in place of the former ones;
-   * what did not change is not touched.
+   * what did not change is not touched. `held` has why others are held back.
    */
-  async prepare (entries: readonly Entry[]): Promise<() => void> {
-    const offering = await makeOffers(this.#kind, this.#origin, entries, this.#serverOf(), this.#offered)
+  async prepare (entries: readonly Entry[], held: ReadonlyMap<string, string>): Promise<() => void> {
+    const offering = await makeOffers(this.#kind, this.#origin, entries, this.#serverOf(), this.#offered, held)
     return () => this.#replace(offering)
   }
 

@@ -1,22 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
-import { overridden } from '../../../protocol/definitions/overrides/overridden.js'
+import { overrideTool } from '../../../protocol/definitions/overrides/override-tool.js'
 import type { ToolOverride } from '../../../protocol/definitions/overrides/override.js'
 import type { Prompt } from '../../../protocol/definitions/prompt.js'
 import type { Resource } from '../../../protocol/definitions/resource.js'
+import type { Skill } from '../../../protocol/definitions/skill.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
 import { Slices } from '../../../lib/slices.js'
 import { fitsGlob } from '../../../lib/glob.js'
 import type { ServerEntry } from '../../server-entry.js'
 import { relayedPrompt, relayedTool, type Origin } from './definitions.js'
+import { isSignInEntry } from '../of-callers.js'
 import { KINDS, type Entry, type Kind } from '../reading/kinds.js'
 import { repairEntry } from '../repair/entry.js'
 import type { Offer } from './merged-list.js'
 import { prefixesOf, publicNames, type PublicName } from './names.js'
+import { shownPages, withPages } from './pages.js'
 import { renameTools } from './renamed.js'
 import { relayedResource, relayedTemplate } from './resource-definitions.js'
+import { relayedSkill } from './skill-definitions.js'
 
 /** The definition of each kind of list. */
-export interface Definitions { tools: Tool, prompts: Prompt, resources: Resource, templates: Resource }
+export interface Definitions { tools: Tool, prompts: Prompt, resources: Resource, templates: Resource, skills: Skill }
 
 /**
  * One entry of an upstream as it is offered to all clients, and under its own name to those of the upstream's view.
@@ -27,6 +31,9 @@ export interface Offered<T> {
   readonly name: PublicName
   readonly override: ToolOverride | undefined
   readonly changes: readonly string[]
+  readonly hasTasks: boolean | undefined
+  /** Where clients find the pages that a tool names. */
+  readonly pages: string
   readonly offer: Offer<T>
   readonly bare: T
 }
@@ -54,17 +61,19 @@ type Make = {
 
 /**
  * Makes the offers of an upstream of one kind. Definitions of entries that did not change are those of `former`. Many
- * are made over several turns.
+ * are made over several turns. `held` has why others are held back, by the upstream's own names.
  */
 export async function makeOffers<K extends Kind> (
   kind: K,
   origin: Origin,
   entries: readonly Entry[],
   server: ServerEntry,
-  former: ReadonlyMap<string, Offered<Definitions[K]>>
+  former: ReadonlyMap<string, Offered<Definitions[K]>>,
+  held: ReadonlyMap<string, string>
 ): Promise<Offering<Definitions[K]>> {
   const { key } = KINDS[kind]
-  const served = kind === 'tools' ? entries.filter(({ name }) => isServed(name as string, server)) : entries
+  const isShown = (entry: Entry): boolean => isSignInEntry(entry) || isServed(entry.name as string, server)
+  const served = kind === 'tools' ? entries.filter(isShown) : entries
   const names = served.map(entry => entry[key] as string)
   const overrides = kind === 'tools' ? server.override : undefined
   const prefixes = prefixesOf(server)
@@ -74,6 +83,10 @@ export async function makeOffers<K extends Kind> (
       : { clashes: [] }
   const offered = new Map<string, Offered<Definitions[K]>>()
   const leftOut = new Map<string, LeftOutEntry>()
+  for (const [own, why] of kind === 'tools' ? held : []) {
+    const name = publicNames(prefixes, [own]).get(own)
+    if (name !== undefined && isServed(own, server)) leftOut.set(own, { name, why })
+  }
   const slices = new Slices()
   for (const entry of served) {
     const own = entry[key] as string
@@ -81,27 +94,44 @@ export async function makeOffers<K extends Kind> (
     if (name === undefined) continue
     const known = former.get(own)
     const override = overrides !== undefined && Object.hasOwn(overrides, own) ? overrides[own] : undefined
-    const isSame = known !== undefined && isDeepStrictEqual(known.name, name) &&
-      isDeepStrictEqual(known.override, override) && isDeepStrictEqual(known.entry, entry)
+    const isSame = known !== undefined && known.hasTasks === origin.hasTasks && isDeepStrictEqual(known.name, name) &&
+      isDeepStrictEqual(known.override, override) && isDeepStrictEqual(known.entry, entry) &&
+      known.pages === pagesOf(kind, origin, entry)
     if (isSame) offered.set(own, known)
     else {
-      const repaired = repairEntry(kind, entry, server.schemas)
-      if (typeof repaired === 'string') leftOut.set(own, { name, why: repaired })
-      else {
-        offered.set(own, {
-          entry,
-          name,
-          override,
-          changes: repaired.changes,
-          ...MAKE[kind](origin, entry, repaired.entry, name, override)
-        })
-      }
+      const made = makeOffer(kind, origin, entry, server, name, override)
+      if (typeof made === 'string') leftOut.set(own, { name, why: made })
+      else offered.set(own, made)
     }
     const pause = slices.spend(isSame ? own.length : sizeOf(entry))
     if (pause !== undefined) await pause
   }
   return { offered, leftOut, clashes }
 }
+
+/** The offer of one entry, or why clients do not get it. */
+function makeOffer<K extends Kind> (
+  kind: K,
+  origin: Origin,
+  entry: Entry,
+  server: ServerEntry,
+  name: PublicName,
+  override: ToolOverride | undefined
+): Offered<Definitions[K]> | string {
+  const repaired = repairEntry(kind, entry, server.schemas)
+  if (typeof repaired === 'string') return repaired
+  try {
+    const made = MAKE[kind](origin, entry, repaired.entry, name, override)
+    const { hasTasks } = origin
+    const pages = pagesOf(kind, origin, entry)
+    return { entry, name, override, changes: repaired.changes, hasTasks, pages, ...made }
+  } catch (error) {
+    return `it cannot be shown as its entry demands: ${(error as Error).message}`
+  }
+}
+
+const pagesOf = (kind: Kind, origin: Origin, entry: Entry): string =>
+  kind === 'tools' ? shownPages(origin, entry) : ''
 
 /** How much work it is to look into an entry: about its characters of JSON. */
 function sizeOf (value: unknown): number {
@@ -143,12 +173,12 @@ function offeredTool (
   override: ToolOverride | undefined
 ): Tool {
   const tool = relayedTool(origin, entry, listed, name)
-  return override === undefined ? tool : overridden(tool, override)
+  return override === undefined ? tool : overrideTool(tool, override)
 }
 
 const MAKE: Make = {
   tools: (origin, entry, listed, name, override) => ({
-    offer: { key: name.name, item: offeredTool(origin, entry, listed, name, override) },
+    offer: { key: name.name, item: offeredTool(origin, entry, withPages(origin, listed), name, override) },
     bare: offeredTool(origin, entry, listed, bareName(entry, name), override)
   }),
   prompts: (origin, _entry, entry, name) => ({
@@ -162,5 +192,9 @@ const MAKE: Make = {
   templates: (origin, _entry, entry, { name }) => {
     const item = relayedTemplate(origin, entry, false)
     return { offer: { key: name, item, alternate: relayedTemplate(origin, entry, true) }, bare: item }
+  },
+  skills: (origin, entry, _listed, { name }) => {
+    const item = relayedSkill(origin, entry, false)
+    return { offer: { key: name, item, alternate: relayedSkill(origin, entry, true) }, bare: item }
   }
 }

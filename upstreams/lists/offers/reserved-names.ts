@@ -1,7 +1,10 @@
 import type { ServerEntry } from '../../server-entry.js'
 import { shortAlias } from './names.js'
 
-/** The names and URIs that belong to one upstream alone, whatever others list: `alias__tool` and `alias+uri`. */
+/**
+ * The names and URIs that belong to one upstream alone, whatever others list: `alias__tool`, `alias+uri` and
+ * `ui://alias+page`.
+ */
 export class ReservedNames {
   #aliases: ReadonlyMap<string, string> = new Map()
   #prefixes: ReadonlyMap<string, string> = new Map()
@@ -26,7 +29,7 @@ export class ReservedNames {
    * The alias of the upstream to which the URI or template of a resource belongs; undefined when it may be that of any.
    */
   ownerOfUri (uri: string): string | undefined {
-    return ownerIn(this.#aliases, uri, '+')
+    return ownerIn(this.#aliases, uri.startsWith('ui://') ? uri.slice(5) : uri, '+')
   }
 }
 

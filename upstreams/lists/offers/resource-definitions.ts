@@ -1,4 +1,4 @@
-import type { Relayed } from '../../../protocol/definitions/common-members.js'
+import { qualifiedPage, type Relayed } from '../../../protocol/definitions/common-members.js'
 import type { Resource } from '../../../protocol/definitions/resource.js'
 import { MAX_URI, uriTemplate, type UriTemplate } from '../../../protocol/definitions/uri-template.js'
 import type { ResourceContents } from '../../../protocol/wire/content.js'
@@ -9,17 +9,19 @@ import type { Entry } from '../reading/kinds.js'
 /** The URI of a resource whose own URI another server has. */
 export const qualifyUri = (alias: string, uri: string): string => `${alias}+${uri}`
 
-/** A resource of an upstream, under its own URI or, when `qualified`, with the alias before it. */
+/** A resource of an upstream, under its own URI or, when `qualified`, with the alias in it. */
 export function relayedResource (origin: Origin, entry: Entry, qualified: boolean): Resource {
   const original = entry.uri as string
   const other = qualifyUri(origin.alias, original)
-  const uri = qualified ? other : original
+  const known = original.startsWith('ui://') ? [qualifiedPage(origin.alias, original), other] : [other]
+  const [uri = other, ...spellings] = qualified ? known : [original, ...known]
   return {
     ...relayedReading(origin, () => original),
     uri,
     template: undefined,
     listed: { ...entry, uri },
-    spellings: qualified ? [] : [other],
+    spellings,
+    accessName: uri === original ? undefined : other,
     scopeNames: [other, original]
   }
 }
@@ -30,7 +32,10 @@ export function relayedTemplate (origin: Origin, entry: Entry, qualified: boolea
   const prefix = qualifyUri(origin.alias, '')
   const other = prefix + original
   const uri = qualified ? other : original
-  const bare = (asked: string): string => asked.startsWith(prefix) ? asked.slice(prefix.length) : asked
+  const page = qualifiedPage(origin.alias, 'ui://')
+  const bare = (asked: string): string => asked.startsWith(prefix)
+    ? asked.slice(prefix.length)
+    : asked.startsWith(page) ? `ui://${asked.slice(page.length)}` : asked
   return {
     ...relayedReading(origin, bare),
     uri,
@@ -42,14 +47,15 @@ export function relayedTemplate (origin: Origin, entry: Entry, qualified: boolea
   }
 }
 
-/** A resource that an upstream did not list, such as the target of a link in a result. */
-export function unlistedResource (origin: Origin, uri: string): Resource {
+/** A resource that an upstream did not list, such as the target of a link in a result; `original` is its own URI. */
+export function unlistedResource (origin: Origin, uri: string, original = uri): Resource {
   return {
-    ...relayedReading(origin, () => uri),
+    ...relayedReading(origin, () => original),
     uri,
     template: undefined,
     listed: { uri, name: uri },
-    scopeNames: [qualifyUri(origin.alias, uri), uri]
+    accessName: uri === original ? undefined : qualifyUri(origin.alias, original),
+    scopeNames: [qualifyUri(origin.alias, original), original]
   }
 }
 
@@ -97,14 +103,15 @@ const MAX_VARIABLES = 32
 
 const templates = new WeakMap<Entry, { readonly parsed: UriTemplate | undefined }>()
 
-/** Parsed once for each entry: an upstream may have thousands. */
-function templateIn (entry: Entry): UriTemplate | undefined {
-  const known = templates.get(entry) ?? { parsed: parse(entry.uriTemplate as string) }
+/** The template of an entry, parsed once: an upstream may have thousands. Undefined where we do not understand it. */
+export function templateIn (entry: Entry): UriTemplate | undefined {
+  const known = templates.get(entry) ?? { parsed: parseTemplate(entry.uriTemplate as string) }
   templates.set(entry, known)
   return known.parsed
 }
 
-function parse (template: string): UriTemplate | undefined {
+/** Undefined for a template that we do not understand. */
+export function parseTemplate (template: string): UriTemplate | undefined {
   if (template.length > MAX_URI || template.split(/[{,]/, MAX_VARIABLES + 2).length > MAX_VARIABLES + 1) {
     return undefined
   }

@@ -1,3 +1,4 @@
+import { mistakeOfEntry } from '../../../protocol/definitions/skill.js'
 import { mirrorsOf } from '../../../protocol/http/mirrored-headers.js'
 import { examine, isObject } from '../../../protocol/wire/json.js'
 import { LIMITS } from '../../../protocol/wire/limits.js'
@@ -23,12 +24,14 @@ export function checkEntry (
 ): string | undefined {
   if (!isObject(entry)) return 'it is not an object'
   const { key } = KINDS[kind]
-  for (const member of new Set([key, 'name'])) if (!isText(entry[member])) return `it has no "${member}"`
+  const named = kind === 'skills' ? [key] : new Set([key, 'name'])
+  for (const member of named) if (!isText(entry[member])) return `it has no "${member}"`
   if (length > limits.maxUpstreamEntry) {
     return `it is longer than ${limits.maxUpstreamEntry} characters (limit maxUpstreamEntry)`
   }
   return (
     mistakeOfSize(entry, limits.maxUpstreamEntryValues) ??
+    (kind === 'skills' ? mistakeOfEntry(entry) : undefined) ??
     (kind === 'tools' && mirrorsHeaders ? mistakeOfMirrors(entry) : undefined)
   )
 }

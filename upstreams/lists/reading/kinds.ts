@@ -1,7 +1,10 @@
-/** A tool, prompt, resource or template as an upstream listed it. */
+import { SKILLS } from '../../../protocol/definitions/skill.js'
+import { isObject } from '../../../protocol/wire/json.js'
+
+/** A tool, prompt, resource, template or skill as an upstream listed it. */
 export type Entry = Readonly<Record<string, unknown>>
 
-export type Kind = 'tools' | 'prompts' | 'resources' | 'templates'
+export type Kind = 'tools' | 'prompts' | 'resources' | 'templates' | 'skills'
 
 export interface KindOfList {
   /** The name of one entry in messages. */
@@ -13,6 +16,8 @@ export interface KindOfList {
   readonly key: string
   /** The capability of a server that has the list. */
   readonly capability: string
+  /** The extension of the protocol that the server has to declare, too. */
+  readonly extension?: string
   /** The notification that the list changed. */
   readonly changed: string
 }
@@ -50,7 +55,25 @@ export const KINDS: Readonly<Record<Kind, KindOfList>> = {
     key: 'uriTemplate',
     capability: 'resources',
     changed: 'notifications/resources/list_changed'
+  },
+  // Each is a resource, too, and there is no notification of their own.
+  skills: {
+    noun: 'skill',
+    method: 'skills/list',
+    member: 'skills',
+    key: 'uri',
+    capability: 'resources',
+    extension: SKILLS,
+    changed: 'notifications/resources/list_changed'
   }
 }
 
 export const ALL_KINDS = Object.keys(KINDS) as readonly Kind[]
+
+/** True for a server that declares that it has such a list. */
+export function declares (capabilities: Readonly<Record<string, unknown>>, kind: Kind): boolean {
+  const { capability, extension } = KINDS[kind]
+  const { extensions } = capabilities
+  return capabilities[capability] !== undefined &&
+    (extension === undefined || (isObject(extensions) && extensions[extension] !== undefined))
+}

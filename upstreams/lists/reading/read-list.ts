@@ -6,9 +6,7 @@ import type { CacheHints } from '../../../protocol/revisions/revision.js'
 import { isMcpError } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import { hopsIn, joinHops, MARKED } from '../../hops.js'
-import type { Connection } from '../../ports.js'
-import { redactor } from '../../secrets.js'
-import type { ServerEntry } from '../../server-entry.js'
+import type { Connection, Upstream } from '../../ports.js'
 import type { ListLimits } from '../limits.js'
 import { checkEntry } from './check-entry.js'
 import { KINDS, type Entry, type Kind } from './kinds.js'
@@ -46,7 +44,7 @@ export async function readList (
   const gathering = new Gathering(
     kind,
     limits,
-    connection.transport === 'http' && connection.revision.stateless,
+    connection.transport === 'http' && connection.revision?.stateless === true,
     former
   )
   const marked = connection.server.hops === undefined ? {} : { _meta: MARKED }
@@ -182,10 +180,14 @@ const LOOKED_AT = 4_000
  * Why a list of a server could not be read, for operators: in our words, or with the code and the text of the server's
  * own error, without its secrets.
  */
-export function describeUnread (error: unknown, entry: ServerEntry, timeout: number): string {
+export function describeUnread (
+  error: unknown,
+  { entry, redact }: Pick<Upstream, 'entry' | 'redact'>,
+  timeout: number
+): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `it did not answer within ${timeout} ms`
   if (!isMcpError(error)) return 'the gateway failed to read it'
-  const text = oneLine(redactor(entry)(error.message.slice(0, LOOKED_AT)), MAX_TEXT)
+  const text = oneLine(redact(error.message.slice(0, LOOKED_AT)), MAX_TEXT)
   return isObject(error.data) && error.data.upstream === entry.alias
     ? text
     : `it answered with error ${error.code}: ${text}`

@@ -70,10 +70,7 @@ function anyObject (changes: Changes, schema: unknown): Members {
   return { type: 'object', properties: {} }
 }
 
-function mistakeOfTool ({ inputSchema, execution }: Entry, form: SchemaForm): string | undefined {
-  if (isObject(execution) && execution.taskSupport === 'required') {
-    return 'it can only be called as a task, which this gateway does not relay'
-  }
+function mistakeOfTool ({ inputSchema }: Entry, form: SchemaForm): string | undefined {
   const isAbsent = inputSchema === undefined || inputSchema === null || inputSchema === true
   return isObject(inputSchema) || (form === 'safe' && isAbsent) ? undefined : 'its inputSchema is not an object'
 }

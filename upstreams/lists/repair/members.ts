@@ -80,14 +80,15 @@ const HINTS = object({
 const isNamed = ({ name }: Members): boolean => isText(name) && name !== ''
 const ARGUMENTS = objects(isNamed, { title: isText, description: isText, required: isFlag })
 
-/** The gateway offers no tasks. */
-const isWithoutTasks = (value: unknown): boolean =>
-  isObject(value) && (value.taskSupport === undefined || value.taskSupport === 'forbidden')
+const TASK_SUPPORT = new Set<unknown>([undefined, 'forbidden', 'optional', 'required'])
+const isExecution = (value: unknown): boolean => isObject(value) && TASK_SUPPORT.has(value.taskSupport)
 
 /** The rules of each kind of entry, schemas aside. */
 export const RULES = {
-  tools: { ...COMMON, execution: isWithoutTasks, annotations: HINTS },
+  tools: { ...COMMON, execution: isExecution, annotations: HINTS },
   prompts: { ...COMMON, arguments: ARGUMENTS },
   resources: { ...COMMON, mimeType: isText, size: Number.isInteger, annotations: ANNOTATIONS },
-  templates: { ...COMMON, mimeType: isText, annotations: ANNOTATIONS }
+  templates: { ...COMMON, mimeType: isText, annotations: ANNOTATIONS },
+  // One that has a mistake is left out: what is repaired is not what its server digested.
+  skills: {}
 } as const satisfies Readonly<Record<string, Rules>>

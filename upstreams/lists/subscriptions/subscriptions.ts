@@ -61,7 +61,7 @@ export class Subscriptions {
     const isAgain = this.#connection !== undefined
     this.#connection = connection
     this.#streams?.close()
-    this.#streams = connection.revision.stateless
+    this.#streams = connection.revision?.stateless === true
       ? new ListenStreams(connection, this.#options.resumed, uri => this.#notify(uri))
       : undefined
     connection.onNotification((method, { uri }) => {

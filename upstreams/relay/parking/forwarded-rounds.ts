@@ -43,7 +43,6 @@ async function resumeAt (
   node: string
 ): Promise<RoundOutcome> {
   const {
-    method,
     params,
     principal,
     capabilities,
@@ -55,7 +54,7 @@ async function resumeAt (
     parkedId,
     nonce,
     principal,
-    bound: binding(method, params, principal),
+    bound: binding(call),
     capabilities,
     logLevel,
     answers: params['inputResponses']

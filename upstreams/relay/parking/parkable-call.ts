@@ -2,6 +2,7 @@ import { Cancellation } from '../../../lib/abort.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Revision } from '../../../protocol/revisions/revision.js'
 import type { DeferredQuestions } from '../../../protocol/questions/deferred-questions.js'
+import { standInFor, type Answering } from '../../../protocol/questions/stand-in.js'
 import { binding } from '../../../protocol/questions/request-state.js'
 import { errors, isMcpError } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
@@ -33,6 +34,8 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   readonly #revision: Revision
   /** Of the call that the request to the upstream belongs to. */
   readonly #deferred: DeferredQuestions
+  /** Has an operator answer where the client cannot be asked. */
+  readonly #ruled: Answering | undefined
   /** False where the client's request may not be answered with questions. */
   readonly #mayAsk: boolean
   /** The client's request that waits now; undefined while the call is parked. */
@@ -53,6 +56,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
 
   constructor (call: Call, upstream: string, parked: ParkedCalls) {
     this.upstream = upstream
+    this.#ruled = call.ruled
     this.principal = call.principal
     this.caller = callerOf(call)
     this.#revision = call.revision
@@ -81,15 +85,18 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   }
 
   canAsk (method: string, params: Params): boolean {
-    return this.#mayAsk && isAnswerable({ method, params }, this.#capabilities, this.#revision)
+    return this.#reaches({ method, params }) || standInFor(this.#ruled, { method, params }) !== undefined
   }
 
   async ask (method: string, params: Params, signal: AbortSignal): Promise<object> {
     if (!isRelayedQuestion(method)) throw errors.methodNotFound(method)
     const question = { method, params: withoutReservedMeta(params) }
+    const standIn = this.#reaches(question) ? undefined : standInFor(this.#ruled, question)
+    if (standIn !== undefined) return await standIn(question, signal)
     this.#require(question)
     // A question that comes before the cancellation is written would be counted for ever.
     if (this.#ended || this.#outcome !== undefined) throw errors.cannotAsk(method, 'the call is over')
+    if (this.#round?.isAnswered === true) throw errors.cannotAsk(method, 'its request was answered before it ended')
     const refusal = this.#parked.add(this)
     if (refusal !== undefined) throw refusal
     const bytes = sizeOf(params)
@@ -104,7 +111,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     requestTraced(call, connection, { ...request, cancellation: this.#cancellation, call: this })
       .then(result => this.#finish({ result }), (error: unknown) => this.#finish({ error }))
     const outcome = await this.#serve(new ClientRound(call))
-    if ('questions' in outcome) this.#bound = binding(call.method, call.params, call.principal)
+    if ('questions' in outcome) this.#bound = binding(call)
     return toResult(outcome, call, this.upstream, this.#parked.limits.parkedCallLifetime)
   }
 
@@ -202,6 +209,11 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   // An upstream that asks several questions at once writes them one after the other.
   #wakeAfterTurn (): void {
     setImmediate(() => this.#wake?.())
+  }
+
+  #reaches (question: Question): boolean {
+    return this.#mayAsk && this.#round?.isAnswered !== true &&
+      isAnswerable(question, this.#capabilities, this.#revision)
   }
 
   #require (question: Question): void {

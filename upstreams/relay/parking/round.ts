@@ -10,6 +10,8 @@ export interface Round {
   /** Undefined for a round at another node: its client is the one that got the state of the round before. */
   readonly client: object | string | undefined
   readonly capabilities: Record<string, unknown>
+  /** True once the client was answered, because the call took long. */
+  readonly isAnswered?: boolean
   /** Happens when the client leaves. */
   readonly cancellation: Cancellation
   progress (params: Params): void
@@ -43,6 +45,10 @@ export class ClientRound implements Round {
 
   get capabilities (): Record<string, unknown> {
     return this.#call.capabilities
+  }
+
+  get isAnswered (): boolean {
+    return this.#call.channel.isAnswered === true
   }
 
   get cancellation (): Cancellation {

@@ -12,6 +12,8 @@ export interface CarriedState {
   /** The state of a stateless upstream, exactly; undefined when it gave none. */
   readonly state?: string | undefined
   readonly parked?: ParkedAt | undefined
+  /** The id of the task that the call became at the upstream. */
+  readonly task?: string | undefined
 }
 
 /**

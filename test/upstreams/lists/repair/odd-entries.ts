@@ -27,7 +27,6 @@ export const TOOLS: Readonly<Record<string, Json>> = {
   'a property that is true': input({ type: 'object', properties: { a: true, b: false } }),
   'a property that is null': input({ type: 'object', properties: { a: null } }),
   'an unknown task support': tool({ execution: { taskSupport: 'sometimes' } }),
-  'an optional task': tool({ execution: { taskSupport: 'optional' } }),
   'an execution that is null': tool({ execution: null }),
   'a dangling $ref in the input': input({ type: 'object', properties: { a: { $ref: '#/$defs/none' } } }),
   'a dangling $ref in the output': output({ type: 'object', properties: { a: { $ref: '#/$defs/none' } } }),
@@ -160,8 +159,7 @@ export const TEMPLATES: Readonly<Record<string, Json>> = {
 export const HOPELESS = {
   tools: [
     { name: 'text-schema', inputSchema: 'x' },
-    { name: 'no-input', inputSchema: false },
-    { name: 'task', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } }
+    { name: 'no-input', inputSchema: false }
   ],
   prompts: [{ name: 'text-arguments', arguments: 'x' }],
   resources: [{ name: 'no-uri', uri: 'not a URI' }]

@@ -8,6 +8,8 @@ import type { Params } from '../../wire/jsonrpc.js'
 import { isThenable } from '../../wire/result.js'
 import type { Relay } from '../common-members.js'
 import { derive } from '../derive.js'
+import { withPatience } from '../patience.js'
+import { withTask } from '../task-use.js'
 import { withResults } from '../result-options.js'
 import type { Tool } from '../tool.js'
 import { ArgumentMap, changesOf, withoutClashes } from './argument-map.js'
@@ -22,9 +24,11 @@ const CHANGED = 'patchbay/changed'
  * arguments, which are taken back to those of the tool before it runs. Everything else is that of the tool, which is
  * its `original`. The name in the override is not looked at.
  */
-export function overridden (tool: Tool, override: ToolOverride, name = tool.name): Tool {
+export function overrideTool (tool: Tool, override: ToolOverride, name = tool.name): Tool {
   const { title, description, annotations, _meta, arguments: args = {} } = override
-  const changes = withResults(tool, { tool: override.results })
+  const smaller = withResults(tool, { tool: override.results })
+  const patient = withPatience(smaller.listed ?? tool.listed, override.patience)
+  const changes = { ...smaller, ...patient, ...withTask(patient.listed, override.task) }
   const listed: Tool['listed'] = {
     ...(changes.listed ?? tool.listed),
     name,
@@ -35,7 +39,7 @@ export function overridden (tool: Tool, override: ToolOverride, name = tool.name
   }
   if (Object.keys(args).length === 0) {
     const original = { tool, override, problems: [] }
-    return derive(tool, { ...changes, name, listed, original, ...checkNamed(tool, name) })
+    return derive(tool, { ...changes, name, listed, original, ...renameCheck(tool, name) })
   }
   const { listing, map, problems } = argumentsOf(tool, args)
   listed.inputSchema = listing.schema
@@ -48,7 +52,11 @@ export function overridden (tool: Tool, override: ToolOverride, name = tool.name
     listed,
     original: { tool, override, problems },
     get mirrors () { return (mirrors ??= mirrorsIn(listing.schema)) },
-    ...(tool.relay === undefined ? runMapped(tool, map, listing.schema, name) : relayMapped(tool.relay, map))
+    toOwnArguments: (given, inPlace) => {
+      const own = map.toOwn(given, inPlace)
+      return tool.toOwnArguments?.(own, inPlace) ?? own
+    },
+    ...(tool.relay === undefined ? mapRun(tool, map, listing.schema, name) : mapRelay(tool.relay, map))
   })
 }
 
@@ -68,6 +76,7 @@ function argumentsOf (
     map: new ArgumentMap(changes),
     problems: [
       ...problems,
+      ...(listing.isCut ? ['the references of its schema lead to too many others; callers see none of its cases'] : []),
       ...unknown.map(name => `arguments has "${name}", which is none of its arguments${didYouMean(name, names)}`),
       ...[...listing.misfits].map(name => `the value for the argument "${name}" is none that the tool allows`)
     ]
@@ -94,7 +103,7 @@ function mirrorsIn (schema: Schema): Mirror[] {
 }
 
 /** The members of a tool of an upstream that have to do with arguments. */
-function relayMapped (base: Relay, map: ArgumentMap): Partial<Tool> {
+function mapRelay (base: Relay, map: ArgumentMap): Partial<Tool> {
   const relay: Relay = async (params, call) => {
     const own = map.toOwn(isObject(params.arguments) ? params.arguments : {})
     try {
@@ -107,7 +116,7 @@ function relayMapped (base: Relay, map: ArgumentMap): Partial<Tool> {
 }
 
 /** The check of a local tool, whose sentences begin with its name. */
-function checkNamed ({ name: own, relay, checkInput }: Tool, name: string): Partial<Tool> {
+function renameCheck ({ name: own, relay, checkInput }: Tool, name: string): Partial<Tool> {
   if (relay !== undefined || name === own) return {}
   const start = `arguments of ${own}: `
   return {
@@ -121,7 +130,7 @@ function checkNamed ({ name: own, relay, checkInput }: Tool, name: string): Part
 const UNFIT = 'what the operator of this gateway set does not fit the tool'
 
 /** The members of a local tool that have to do with arguments. Callers are told of mistakes in the names they know. */
-function runMapped (tool: Tool, map: ArgumentMap, schema: Schema, name: string): Partial<Tool> {
+function mapRun (tool: Tool, map: ArgumentMap, schema: Schema, name: string): Partial<Tool> {
   let check: CheckAll | undefined
   const find: CheckAll = given => (check ??= compileForAll(schema))(given)
   const own = new WeakMap<Params, Params>()
