@@ -13,7 +13,7 @@ import { parseGoal, verdictOf, type Finding } from '../bench/measure/goal.js'
 import { cpuTime, isMeasurable, memory } from '../bench/measure/process.js'
 import type { Runner } from '../bench/measure/race.js'
 import { comparisons, inRounds, otherBuilds } from '../bench/measure/rounds.js'
-import { inWords, median, ratioOf, spreadOf } from '../bench/measure/statistics.js'
+import { inWords, median, pairedRatioOf, ratioOf, spreadOf } from '../bench/measure/statistics.js'
 import { commandCounts } from '../bench/questions/nodes/commands.js'
 import { answerDelayAt, eventDelay } from '../bench/questions/nodes/latency.js'
 import { summary, table } from '../bench/report.js'
@@ -52,6 +52,9 @@ t.test('a median is the middle, or lies between the two of them', async t => {
 
 t.test('a slow round does not change a ratio', async t => {
   t.strictSame(ratioOf([50, 25, 5], [100, 50, 10]), { median: 0.5, min: 0.5, max: 0.5 })
+  const ratios = Array.from({ length: 100 }, (_, pair) => pair < 5 ? 0.1 : pair > 94 ? 9 : 1 + pair / 1_000)
+  const { min, median: middle, max } = pairedRatioOf(ratios, ratios.map(() => 1))
+  t.ok(min > 1 && min < middle && middle < max && max < 1.1, 'pairs that something disturbed do not count')
 })
 
 t.test('all peers are measured in each round, and one that fails is left out and reported', async t => {
@@ -153,6 +156,17 @@ t.test('results are put into their place, and those in the README are those of r
   }
   const readme = readFileSync(join(ROOT, 'bench/README.md'), 'utf8')
   t.equal(withResults(readme, findings, where), readme)
+})
+
+t.test('each question with a table of its own has a place for it in the README', async t => {
+  const readme = readFileSync(join(ROOT, 'bench/README.md'), 'utf8')
+  const [, names = ''] = /APART = new Set\(\[([^\]]+)\]/.exec(readFileSync(join(ROOT, 'bench/run.ts'), 'utf8')) ?? []
+  const apart = names.split(',').map(name => name.replace(/[' ]/g, ''))
+  t.ok(apart.includes('openapi'))
+  for (const name of apart) {
+    const place = new RegExp(`(<!-- results of ${name} -->\\n)[^]*(<!-- end of results of ${name} -->)`)
+    t.match(withResults(readme, [finding('≥ 1 of it', 2)], 'here', place), `<!-- results of ${name} -->\nhere.`, name)
+  }
 })
 
 t.test('CPU time grows with work, that of children too, and not with waiting', linux, async t => {

@@ -5,9 +5,10 @@ import { importsOf, type Rule } from './structure.js'
 /** The folders inside `protocol`, lowest first. A folder imports those on lower floors, types included. */
 const FLOORS = [
   ['wire'],
-  ['nodes'],
+  ['nodes', 'rules'],
   ['schema', 'store'],
-  ['revisions', 'http'],
+  ['byte-counts'],
+  ['revisions', 'http', 'tasks'],
   ['peer'],
   ['questions'],
   ['dispatch'],

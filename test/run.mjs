@@ -39,7 +39,7 @@ if (idle.length > 0) {
 
 const tier = words.length > 0 || flags.includes('--all') ? 'all' : flags.includes('--slow') ? 'slow' : 'fast'
 const parts = words.length > 0 ? 1 : PARTS
-// What gateways under test keep is not put among the user's own.
+// What gateways under test keep is not put among the user's own, and the config file of the user is not read.
 const folder = mkdtempSync(join(tmpdir(), 'patchbay-tests-'))
 const report = new Report(join(folder, 'progress'))
 
@@ -70,7 +70,8 @@ function runPart (part) {
       TEST_TIER: tier,
       TEST_PARTS: String(parts),
       TEST_PROGRESS: report.path,
-      XDG_DATA_HOME: join(folder, 'data')
+      XDG_DATA_HOME: join(folder, 'data'),
+      XDG_CONFIG_HOME: join(folder, 'config')
     },
     stdio: ['ignore', 'pipe', 'inherit']
   })

@@ -1,4 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
+import { Options } from '../options.js'
 import { followsFloors, importCircles } from './import-graph.js'
 import {
   avoids,
@@ -63,6 +65,7 @@ const rules: Record<string, Tried> = {
       ['console/try/a.tsx', 'import { signal } from "@preact/signals"; import x from "../parts/b.js"; import "../style/main.css"'],
       ['console/client/watch-batch.ts', 'import type { X } from "../../protocol/watch/batch.js"; export type * from "../../protocol/watch/batch.js"'],
       ['console/client/contract.ts', 'import { NEWEST } from "../../protocol/revisions/newest.js"'],
+      ['console/apps/page.ts', 'import { isSource } from "../../lib/origins.js"'],
       ['console/state/costs.ts', 'import { estimateTokens } from "../../lib/token-estimate.js"'],
       ['routes/console.ts', 'import x from "./console/files.js"']
     ]
@@ -133,9 +136,9 @@ const rules: Record<string, Tried> = {
     ],
     right: [['tools/a.ts', 'throw new ToolError("no") // new McpError(1)'], ['routes/a.ts', 'throw httpErrors.draining()']]
   },
-  'only protocol/revisions names a revision; the forms of the console have examples of dates': {
+  'only protocol/revisions names a revision; the forms of the console have examples of dates, and apps their own version': {
     rule: namesNoRevision,
-    except: /^(protocol\/revisions|console\/forms)\//,
+    except: /^(protocol\/revisions\/|console\/forms\/|console\/apps\/host\.ts$)/,
     wrong: [
       ['app.ts', 'const newest = "2025-11-25"', 'app.ts:1 names the revision "2025-11-25"'],
       ['console/client/contract.ts', 'const newest = "2025-11-25"', 'console/client/contract.ts:1 names the revision "2025-11-25"'],
@@ -229,4 +232,43 @@ t.test('no import is part of a circle: the rule finds each one', async t => {
     circlesOf({ 'a.ts': 'import "./b.js"; import "./c.js"', 'b.ts': 'import "./c.js"', 'c.ts': 'import "node:fs"' }),
     []
   )
+})
+
+t.test('there are at most 60 options, and other bounds are members of limits', async t => {
+  const count = Object.keys(Options.properties).length
+  t.ok(count > 40 && count <= 60, `${count} options`)
+})
+
+t.test('at most 18 % of the files have under 25 lines', async t => {
+  const lines = shipped.map(({ text }) => text.trimEnd().split('\n').length)
+  const share = lines.filter(count => count < 25).length / lines.length
+  t.ok(share > 0 && share <= 0.18, `${(100 * share).toFixed(1)} %`)
+})
+
+/** The folders that neither docs/architecture.md nor a README names, by paths of files. */
+function unnamedFolders (paths: string[], readPage: (path: string) => string | undefined): string[] {
+  const folders = new Set(paths.flatMap(path => {
+    const parts = path.split('/').slice(0, -1)
+    return parts.map((_, at) => parts.slice(0, at + 1).join('/'))
+  }))
+  const pages = ['docs/architecture.md', ...[...folders].map(folder => `${folder}/README.md`)]
+  const named = new Set(pages.flatMap(page => {
+    const place = page === 'docs/architecture.md' ? '' : page.replace('README.md', '')
+    const text = readPage(page)
+    const names = [...text?.matchAll(/`([\w/-]+)\/`/g) ?? []].map(([, name]) => name as string)
+    return text === undefined ? [] : [place.slice(0, -1), ...names, ...names.map(name => place + name)]
+  }))
+  return [...folders].filter(folder => !named.has(folder)).sort()
+}
+
+t.test('docs/architecture.md or a README says what each folder of the product is', async t => {
+  const root = new URL('../../', import.meta.url)
+  const readPage = (path: string): string | undefined => {
+    const file = new URL(path, root)
+    return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+  }
+  const paths = shipped.map(({ fileName }) => fileName)
+  t.strictSame(unnamedFolders(paths, readPage), [], 'add a sentence to docs/architecture.md')
+  const without = unnamedFolders(paths, path => readPage(path)?.replace('`plugins/curation/search/`', ''))
+  t.strictSame(without, ['plugins/curation/search'], 'and the rule finds each one that is missing')
 })

@@ -6,7 +6,7 @@ const siblings = ['plugins', 'routes', 'transports', 'upstreams', 'tools', 'reso
 
 /** The places that each place may import besides itself. A place is a folder at the top, or a file there. */
 const below: Record<string, string[]> = {
-  cli: ['app', 'options', 'version', 'loader', 'protocol', 'system', 'lib'],
+  cli: ['app', 'upstreams', 'options', 'version', 'loader', 'protocol', 'system', 'lib'],
   app: ['gateway', 'http-server', 'options', 'version', 'loader', ...siblings, 'protocol', 'system', 'lib'],
   gateway: ['options', 'version', ...siblings, 'protocol', 'system', 'lib'],
   'http-server': ['options', ...siblings, 'protocol', 'system', 'lib'],
@@ -58,12 +58,13 @@ export const followsLayers: Rule = source => offences(source, ({ from, to, typeO
   to !== 'package' && to !== from && !mayImport(from, to) && !isShared(source.fileName, { typeOnly, specifier }))
 
 /**
- * The console shares the types of the watch feed, the names of revisions and the estimate of tokens with the gateway,
- * and no other code.
+ * The console shares the types of the watch feed, the names of revisions, the estimate of tokens and what origins
+ * apps have, with the gateway, and no other code.
  */
 const isShared = (path: string, { typeOnly, specifier }: Pick<Import, 'typeOnly' | 'specifier'>): boolean =>
   (path === 'console/client/watch-batch.ts' && typeOnly && specifier === '../../protocol/watch/batch.js') ||
   (path === 'console/client/contract.ts' && specifier === '../../protocol/revisions/newest.js') ||
+  (path.startsWith('console/apps/') && /^[./]+\/lib\/origins\.js$/.test(specifier)) ||
   (path === 'console/state/costs.ts' && specifier === '../../lib/token-estimate.js')
 
 /** Of the transports, upstreams use those that dial. */

@@ -79,7 +79,7 @@ const sockets = (plugin: SocketPlugin): Step => async app => {
 }
 
 const pressure: Step = async app => {
-  await app.register(underPressure, { maxEventLoopDelay: 60_000, exposeStatusRoute: '/own/status' })
+  await app.register(underPressure, { maxRssBytes: 2 ** 40, exposeStatusRoute: '/own/status' })
 }
 
 async function started (t: Test, steps: Step[]): Promise<{ app: FastifyInstance, url: string, lines: string[] }> {

@@ -19,7 +19,7 @@ interface Client {
 }
 
 /** A host behind TLS; its route `/own/slow` answers when the test lets it. */
-async function secure (t: Test, server: object) {
+async function secure (t: Test, server: object, grace = 100) {
   const own = new EventEmitter()
   const slow = (app: FastifyInstance) =>
     app.get('/own/slow', async () => {
@@ -27,7 +27,7 @@ async function secure (t: Test, server: object) {
       await once(own, 'go')
       return { slow: true }
     })
-  const app = await host(t, slow, { grace: 100 }, { https: TLS, ...server } as FastifyServerOptions)
+  const app = await host(t, slow, { grace }, { https: TLS, ...server } as FastifyServerOptions)
   return { app, own, url: await app.listen({ port: 0, host: '127.0.0.1' }) }
 }
 
@@ -102,7 +102,7 @@ for (const [kind, { server, client }] of Object.entries(HOSTS)) {
   })
 
   t.test(`closing a host of ${kind} lets a reply finish beside one that takes longer`, async t => {
-    const { app, own, url } = await secure(t, server)
+    const { app, own, url } = await secure(t, server, 60_000)
     const { send, leave } = client(t, url)
     const started = once(own, 'started')
     const answer = send('/own/slow')

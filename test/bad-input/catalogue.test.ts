@@ -21,12 +21,6 @@ const ELSEWHERE: Record<string, [file: string, test: string]> = {
   I30: ['access/expiry.test.js', 'a WebSocket is closed when the credential that opened it expires']
 }
 
-/** Rows that are about something there is not. */
-const NOT_APPLICABLE: Record<string, string> = {
-  D30: 'there are no tasks: tasks/cancel is an unknown method, as in D31',
-  D39: 'there are no tasks'
-}
-
 t.test('every row of the catalogue of bad input has a test, and every code in a test has a row', async t => {
   const rows = readFileSync(PAGE, 'utf8')
     .split('\n')
@@ -36,7 +30,7 @@ t.test('every row of the catalogue of bad input has a test, and every code in a 
 
   const tried = new Set(namesIn('bad-input').flatMap(mentioned).concat(namesIn('access').flatMap(mentioned)))
   t.strictSame(
-    rows.filter(row => !tried.has(row) && !(row in ELSEWHERE) && !(row in NOT_APPLICABLE)),
+    rows.filter(row => !tried.has(row) && !(row in ELSEWHERE)),
     [],
     'each has a test'
   )
@@ -52,7 +46,7 @@ t.test('every row of the catalogue of bad input has a test, and every code in a 
     t.ok(readFileSync(new URL(file, TESTS), 'utf8').includes(name), `${row} is tried in ${file}`)
   }
   t.strictSame(
-    Object.keys({ ...ELSEWHERE, ...NOT_APPLICABLE }).filter(row => tried.has(row)),
+    Object.keys(ELSEWHERE).filter(row => tried.has(row)),
     [],
     'what is tried has no excuse'
   )

@@ -122,10 +122,13 @@ t.test('every route is closed to pages of other sites', async t => {
       ...[
         '/console',
         '/console/login.json',
+        '/console/sandbox.html',
         '/health',
         '/livez',
         '/metrics',
         '/readyz',
+        '/sign-in',
+        '/sign-in/callback',
         ...SERVED,
         ...SERVED.map(url => `${url}/${VIEW}`)
       ].flatMap(url => [url, `${url}/`])

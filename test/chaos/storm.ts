@@ -15,7 +15,7 @@ const AGAIN = 50
  */
 export const storm = scenario({ clients: 2_000 }, async ({ clients }) => {
   const report = new Report(`storm: ${clients} clients come back at once after a kill`)
-  const gateway = await Gateway.start({ env: { PATCHBAY_MAX_SESSIONS: String(clients + 1) } })
+  const gateway = await Gateway.start({ env: { PATCHBAY_LIMITS: `maxSessions=${clients + 1}` } })
   const crowd = Array.from(
     { length: clients },
     (_, index) => new Returning(gateway.port, index % 3 === 0 ? 'WebSocket' : 'stream of a session')

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { spawnChild } from './child.mjs'
-import { judge, readScenarios } from './leg.mjs'
+import { readScenarios, verdict } from './leg.mjs'
 
 const LEGACY = '2025-11-25'
 const MODERN = '2026-07-28'
@@ -27,5 +27,5 @@ export async function runClientLeg ({ command, args }, program, output) {
     if (code !== 0) worst = code ?? signal
   }
   log.end()
-  return judge('scenarios', SCENARIOS.length, [LEGACY, MODERN].flatMap(revision => readScenarios(join(output, revision))), worst)
+  return verdict('scenarios', SCENARIOS.length, [LEGACY, MODERN].flatMap(revision => readScenarios(join(output, revision))), worst)
 }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 
 const SUITE = '@modelcontextprotocol/conformance'
 const PINS = { [SUITE]: '0.2.0-alpha.12', '@modelcontextprotocol/sdk': '1.32.2' }
@@ -22,8 +23,14 @@ export function installJudge (home) {
   if (!isInstalled(home, pins)) install(home, pins)
   return {
     command: node === undefined ? process.execPath : binOf(home, node[0], 'node'),
-    args: [binOf(home, SUITE, 'conformance')]
+    args: [binOf(home, SUITE, 'conformance')],
+    home
   }
+}
+
+/** The scenarios that a server must pass to conform to a revision; others that the suite runs for it are not scored. */
+export function scoredScenarios ({ home }, revision) {
+  return parse(readFileSync(join(home, 'node_modules', SUITE, 'requirements', `${revision}.yaml`), 'utf8')).server
 }
 
 function nodePackage () {

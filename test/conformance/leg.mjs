@@ -7,19 +7,49 @@ const LEG_MS = 10 * 60_000
 const VERDICTS = new Set(['SUCCESS', 'FAILURE', 'WARNING'])
 
 /** Runs every scenario of one revision and counts from the files the suite leaves in `output`; an exempt scenario does not count. */
-export async function runLeg ({ command, args }, url, revision, expected, output, exempt) {
+export async function runLeg (judge, url, revision, expected, output, exempt) {
+  const exit = await runSuite(judge, url, ['--suite', 'all', '--spec-version', revision], output)
+  const all = readScenarios(output)
+  const scenarios = all.filter(({ name }) => name !== exempt)
+  return verdict(revision, expected - (all.length - scenarios.length), scenarios, exit)
+}
+
+/** Runs what a revision requires, as the suite has frozen it, and counts the scenarios that are scored. */
+export async function runRequirements (judge, url, revision, scored, output) {
+  const exit = await runSuite(judge, url, ['--requirements', revision], output)
+  return verdict(revision, scored.length, readScenarios(output).filter(({ name }) => scored.includes(name)), exit)
+}
+
+async function runSuite ({ command, args }, url, chosen, output) {
   mkdirSync(output, { recursive: true })
   const log = createWriteStream(join(output, 'suite.log'))
   await once(log, 'open')
-  const suite = spawnChild(command, [...args, 'server', '--url', url, '--suite', 'all', '--spec-version', revision, '-o', output], {
+  const suite = spawnChild(command, [...args, 'server', '--url', url, ...chosen, '-o', output], {
     stdio: ['ignore', log, log],
     timeout: LEG_MS
   })
   const [code, signal] = await once(suite, 'exit')
   log.end()
-  const all = readScenarios(output)
-  const scenarios = all.filter(({ name }) => name !== exempt)
-  return judge(revision, expected - (all.length - scenarios.length), scenarios, code ?? signal)
+  return code ?? signal
+}
+
+/** Runs scenarios that no suite of a revision has, one by one. */
+export async function runScenarios ({ command, args }, url, revision, names, output) {
+  mkdirSync(output, { recursive: true })
+  const log = createWriteStream(join(output, 'suite.log'))
+  await once(log, 'open')
+  let exit = 0
+  for (const name of names) {
+    const suite = spawnChild(
+      command,
+      [...args, 'server', '--url', url, '--scenario', name, '--spec-version', revision, '--force', '-o', output],
+      { stdio: ['ignore', log, log], timeout: LEG_MS }
+    )
+    const [code, signal] = await once(suite, 'exit')
+    exit = exit === 0 ? code ?? signal : exit
+  }
+  log.end()
+  return verdict(revision, names.length, readScenarios(output), exit)
 }
 
 /** What the suite left in a folder. */
@@ -42,15 +72,15 @@ function readChecks (file) {
 }
 
 /** The verdict on a leg. */
-export function judge (revision, expected, scenarios, exit) {
+export function verdict (revision, expected, scenarios, exit) {
   const checks = scenarios.flatMap(scenario => scenario.checks)
   const count = status => checks.filter(check => check.status === status).length
   const idle = scenarios.filter(isIdle)
   const passed = scenarios.filter(scenario => !isIdle(scenario) && !scenario.checks.some(check => check.status === 'FAILURE'))
   const [failed, warnings] = [count('FAILURE'), count('WARNING')]
-  const verdicts = checks.filter(check => VERDICTS.has(check.status)).length
+  const judged = checks.filter(check => VERDICTS.has(check.status)).length
   return {
-    line: `${revision}: ${passed.length}/${expected} scenarios, ${verdicts} checks, ${failed} failed, ${warnings} warnings, ${idle.length} idle`,
+    line: `${revision}: ${passed.length}/${expected} scenarios, ${judged} checks, ${failed} failed, ${warnings} warnings, ${idle.length} idle`,
     details: [...exitDetail(exit), ...countDetail(scenarios.length, expected), ...scenarios.flatMap(details)],
     clean: exit === 0 && scenarios.length === expected && passed.length === expected && failed + warnings + idle.length === 0
   }

@@ -124,11 +124,13 @@ t.test('plugins/README.md lists every member that a plugin adds to app.mcp', asy
   for (const member of members) t.match(readFileSync(new URL('README.md', folder), 'utf8'), `\`${member}\``, member)
 })
 
-t.test('docs/ has at most 31 pages, so that they can be read', async t => {
+// 31 of them describe the gateway as such; the others are those of the eleven capabilities that came after: views,
+// rules, approval, pins, skills, tasks, patience, apps, OpenAPI, routes as tools, tools as plain HTTP.
+t.test('docs/ has 42 pages at most, so that they can be read', async t => {
   const pages = readdirSync(new URL('../../../docs', import.meta.url), { recursive: true, encoding: 'utf8' }).filter(
     name => name.endsWith('.md')
   )
-  t.ok(pages.length <= 31, `${pages.length} pages`)
+  t.ok(pages.length <= 42, `${pages.length} pages`)
 })
 
 t.test('docs/README.md lists every page', async t => {

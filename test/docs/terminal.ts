@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
@@ -13,13 +13,13 @@ import { ROOT, type Block } from './blocks.js'
 /** How long the blocks of a page may take on a busy machine. */
 const TIMEOUT = 300_000
 
-/** The port that the pages name, and those of the nodes and the Redis of one page. */
+/** The port that the pages name, and those of nodes, a Redis, an API and an application of single pages. */
 const PORT = /\b8080\b/g
-const OTHER_PORTS = ['8081', '8082', '6379']
+const OTHER_PORTS = ['8081', '8082', '6379', '3000']
 
 /** A line that starts a gateway which serves HTTP until the reader stops it. */
 const SERVES =
-  /^((?:[A-Z_]+=(?:'[^']*'|\S*) )*(?:npm start|patchbay|node dist\/cli\.js)\b(?! (?:key|help|version|views)\b)(?!.*(?:--redis|--stdio|--help|--version|--check|\|))[^#&\n]*)&?(?: *#.*)?$/gm
+  /^((?:[A-Z_]+=(?:'[^']*'|\S*) )*(?:npm start|patchbay|node dist\/cli\.js)\b(?! [a-z])(?!.*(?:--redis|--stdio|--help|--version|--check|\|))[^#&\n]*)&?(?: *#.*)?$/gm
 
 const NOT_COPIED = /^\.|^(node_modules|build|dist|test|bench|docs)$/
 
@@ -32,8 +32,10 @@ export interface Ran { block: Block, output: string, failure?: string }
  */
 export async function runInTerminal (t: Test, blocks: Block[], files: Block[]): Promise<Ran[]> {
   const port = await freePort()
-  const home = await checkout(t, files, port)
-  const script = await withFreePorts([PRELUDE, ...blocks.map(step), 'stop'].join('\n').replaceAll(PORT, String(port)))
+  const steps = [PRELUDE, ...blocks.map(step), 'stop'].join('\n')
+  const replacePorts = await portReplacement([steps, ...files.map(({ code }) => code)].join('\n'), port)
+  const home = await checkout(t, files.map(file => ({ ...file, code: replacePorts(file.code) })), port)
+  const script = replacePorts(steps)
   const path = join(home, 'bin')
   const bash = spawn('bash', ['-e', '-c', script], {
     cwd: join(home, 'patchbay'),
@@ -58,12 +60,13 @@ export async function runInTerminal (t: Test, blocks: Block[], files: Block[]): 
   })
 }
 
-async function withFreePorts (script: string): Promise<string> {
-  let changed = script
-  for (const port of OTHER_PORTS) {
-    if (script.includes(port)) changed = changed.replaceAll(new RegExp(`\\b${port}\\b`, 'g'), String(await freePort()))
+/** Replaces the ports that the texts of a page name, each by the same free one wherever it stands. */
+async function portReplacement (texts: string, port: number): Promise<(text: string) => string> {
+  const free: Array<[RegExp, string]> = [[PORT, String(port)]]
+  for (const other of OTHER_PORTS) {
+    if (texts.includes(other)) free.push([new RegExp(`\\b${other}\\b`, 'g'), String(await freePort())])
   }
-  return changed
+  return text => free.reduce((changed, [named, given]) => changed.replaceAll(named, given), text)
 }
 
 /** Bash functions: the gateway of the page is stopped before another one starts, and each block leaves it listening. */
@@ -96,19 +99,27 @@ async function checkout (t: Test, files: Block[], port: number): Promise<string>
     cpSync(join(root, name), join(copy, name), { recursive: true })
   }
   for (const name of ['node_modules', 'build', 'docs']) symlinkSync(join(root, name), join(copy, name))
-  for (const { file = '', code } of files) writeFileSync(join(copy, file), code)
+  for (const { file = '', code } of files) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true })
+    writeFileSync(join(copy, file), code)
+  }
   mkdirSync(join(home, 'bin'))
   symlinkSync(process.execPath, join(home, 'bin', 'node'))
   // After npm start in the copy, its own command; before, the tested one.
   command(
     'patchbay',
     `
-    case " $* " in *" --stdio "*|*" --port "*|*" --check "*|*" --help "*|*" --version "*|" key "*|" views "*) ;; *) set -- "$@" --port ${port} ;; esac
+    case " $* " in " tools "*|" call "*|" read "*|" prompt "*|" watch "*) export PATCHBAY_PORT=${port} ;;
+      *" --stdio "*|*" --port "*|*" --check "*|*" --help "*|*" --version "*|" "[a-z]*) ;; *) set -- "$@" --port ${port} ;; esac
     [ ! -e dist/cli.js ] || exec node dist/cli.js "$@"
     exec node ${COMMAND} "$@"`
   )
   command('npm', `case $1 in
     ci) ;;
+    init) echo '{"type":"module"}' > package.json ;;
+    install) mkdir -p node_modules; for name in fastify mcp-patchbay; do
+      [ $name = fastify ] && from=${root}/node_modules/fastify || from=${root}
+      ln -sfn $from node_modules/$name; done ;;
     start) shift; [ "$1" != -- ] || shift; node scripts/bundle.mjs && exec patchbay "$@" ;;
     *) echo "npm $1 is not run here" >&2; exit 1 ;;
   esac`)

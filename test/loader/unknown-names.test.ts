@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import Fastify from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import t from 'tap'
 import { patchbay, tool, type Options } from '../../app.js'
@@ -134,3 +134,28 @@ t.test('names that an upstream server may have are not reported', async t => {
     /has the scope "disc"/
   ])
 })
+
+t.test('names in rules that match nothing are reported, as far as what there is is known', async t => {
+  const app = await gateway(t)
+  const upstream = (alias: string) => ({ alias, prefix: undefined, scopes: undefined })
+  const mcp = { ...pick(app.mcp), upstreams: { hasLists: (alias: string) => alias === 'github' } }
+  const options = {
+    scopes: {},
+    toolRates: {},
+    apiKeys: [listed('ada', 'a', ['mcp', 'deploy'])],
+    rules: [
+      { deny: ['github__creat_issue', 'jira__anything', '*__delete_*'] },
+      { deny: ['ech*'], where: { txt: 'x', text: 'y' } },
+      { deny: ['jira__*', 'echo'], where: { whatever: 1 } },
+      { deny: ['*'], for: { not: { scope: ['admn', 'admin', 'deploy'] } } }
+    ]
+  }
+  t.strictSame(unknownNames(mcp, options, [upstream('github'), upstream('jira')]), [
+    'option rules.0.deny has "github__creat_issue", which fits nothing that github listed last',
+    'option rules.1.where has "txt", which is no argument of what the rule is about; did you mean "text"?',
+    'option rules.3.for.not.scope has "admn", and no key has that scope; did you mean "admin"?'
+  ])
+})
+
+const pick = ({ tools, resources, prompts, unavailable }: FastifyInstance['mcp']) =>
+  ({ tools, resources, prompts, unavailable })

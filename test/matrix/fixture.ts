@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { Type, type Static, type TObject } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { McpError, prompt, resource, tool, type ContentBlock } from '../../app.js'
+import { McpError, prompt, resource, tool, ToolError, type ContentBlock } from '../../app.js'
 import { boardOf, type Board } from '../support/nodes/board.js'
+import { takeTime } from '../support/wait.js'
 
 const Key = Type.Object({ key: Type.String() })
 const ICONS = [{ src: 'https://example.com/icon.png', mimeType: 'image/png', sizes: ['48x48'] }]
@@ -22,6 +23,8 @@ export default async function matrixFixture (fastify: FastifyInstance): Promise<
     unavailable,
     askTwice(board),
     canAsk,
+    slowly,
+    ...taskTools(board),
     ...changers(fastify, board)
   ]) {
     fastify.mcp.tools.add(item)
@@ -30,19 +33,64 @@ export default async function matrixFixture (fastify: FastifyInstance): Promise<
   fastify.mcp.prompts.add(decoratedPrompt)
 }
 
+const slowly = tool({
+  name: 'slowly',
+  description: 'Takes longer than a client should wait for, where it may be a task',
+  task: 'may',
+  run: async (_input, call) => {
+    call.progress(1, 2, 'half')
+    await takeTime(400)
+    return 'done slowly'
+  }
+})
+
+/** Waits until the signal aborts; the board has when it began and ended to. */
+async function hang (board: Board, key: string, signal: AbortSignal): Promise<string> {
+  const aborted = once(signal, 'abort')
+  await board.mark(`${key} started`)
+  await aborted
+  await board.mark(`${key} aborted`)
+  return 'too late'
+}
+
+/** Tools that are tasks only. */
+function taskTools (board: Board) {
+  return [
+    tool({
+      name: 'task_that_asks',
+      description: 'Asks its user in a task',
+      task: 'must',
+      run: async (_input, call) => {
+        const { content } = await call.elicit('name', {
+          message: 'What is your name?',
+          requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+        })
+        return `Hello, ${String(content?.name)}!`
+      }
+    }),
+    tool({
+      name: 'task_that_fails',
+      description: 'Fails in a task, as a tool fails',
+      task: 'must',
+      run: () => { throw new ToolError('no luck') }
+    }),
+    tool({
+      name: 'task_that_hangs',
+      description: 'Is a task until it is cancelled; wait_for sees it start and stop',
+      input: Key,
+      task: 'must',
+      run: async ({ key }, { signal }) => await hang(board, key, signal)
+    })
+  ]
+}
+
 function waiters (board: Board) {
   return [
     tool({
       name: 'hang',
       description: 'Waits until it is cancelled; wait_for sees it start and stop',
       input: Key,
-      run: async ({ key }, call) => {
-        const aborted = once(call.signal, 'abort')
-        await board.mark(`${key} started`)
-        await aborted
-        await board.mark(`${key} aborted`)
-        return 'too late'
-      }
+      run: async ({ key }, { signal }) => await hang(board, key, signal)
     }),
     tool({
       name: 'wait_for',

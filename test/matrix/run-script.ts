@@ -10,6 +10,7 @@ import { pagination } from './script/pagination.js'
 import { prompts } from './script/prompts.js'
 import { questions } from './script/questions.js'
 import { resources } from './script/resources.js'
+import { tasks } from './script/tasks.js'
 import { tools } from './script/tools.js'
 import { watching } from './script/watching.js'
 
@@ -17,6 +18,7 @@ import { watching } from './script/watching.js'
 export const script: Record<string, Chapter> = {
   ...opening,
   ...tools,
+  ...tasks,
   ...pagination,
   ...resources,
   ...prompts,

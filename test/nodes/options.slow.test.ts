@@ -36,7 +36,7 @@ onSharedRedis(t, (t, share) => {
   t.test('nodes with different options say so in the log and in /health, by name, and stay ready', async t => {
     const store = await share(t)
     const first = await logged(t, { ...store, rate: 100 })
-    const second = await logged(t, { ...store, rate: 50, tools: false, logLevel: 'warn', port: 1, maxSessions: 5 })
+    const second = await logged(t, { ...store, rate: 50, tools: false, logLevel: 'warn', port: 1, limits: { maxSessions: 5 } })
     for (const [node, other] of [[first, second], [second, first]] as const) {
       const sentence = `options differ between nodes: rate, tools here and at node ${other.self}; give all nodes the same options`
       await until(() => node.part() === sentence, 'the part of /health')

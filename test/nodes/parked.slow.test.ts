@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { McpError } from '../../app.js'
 import { createAbortController } from '../../lib/abort.js'
 import { randomToken } from '../../lib/random-token.js'
-import { binding, writeRounds } from '../../protocol/questions/request-state.js'
+import { binding, writeRounds, type Bound } from '../../protocol/questions/request-state.js'
 import { dataFolder } from '../support/environment/on-disk.js'
 import { redisServer, withRedis } from '../support/environment/redis-server.js'
 import { listening } from '../support/gateway.js'
@@ -246,9 +246,7 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
     const carried = { upstream: 'files', parked: { parkedId: 'x', nonce: 'y', node: '0123456789ab' } }
     const requestState = writeRounds(
       one.app.mcp.dispatcher.sealer,
-      'tools/call',
-      { name: 'files__tool', arguments: { a: 1 } },
-      undefined,
+      boundTo(undefined),
       { answers: {}, once: {}, carried }
     )
     t.match(await one.client().call({ a: 1 }, { requestState }).answer, {
@@ -297,6 +295,9 @@ async function answerAll ({ arrived }: Node['connection'], calls: number): Promi
 }
 
 /** The request of a node to the one at which a call is parked. */
+const boundTo = (principal: string | undefined): Bound =>
+  ({ method: 'tools/call', params: { name: 'files__tool', arguments: { a: 1 } }, principal, peer: {} })
+
 function question ({ requestState }: Asked['round'], from: Node) {
   const { carried } = from.app.mcp.dispatcher.sealer.open('requestState', String(requestState)) as {
     carried: { parked: { parkedId: string, nonce: string } }
@@ -305,7 +306,7 @@ function question ({ requestState }: Asked['round'], from: Node) {
     upstream: 'files',
     ...carried.parked,
     principal: 'ada',
-    bound: binding('tools/call', { name: 'files__tool', arguments: { a: 1 } }, 'ada'),
+    bound: binding(boundTo('ada')),
     capabilities: EVERYTHING,
     logLevel: undefined
   }

@@ -39,7 +39,7 @@ class KeySession extends HttpSession {
 
 onSharedStores(t, (t, share) => {
   t.test('a caller has no more sessions than allowed at all nodes together', async t => {
-    const [one, two] = await pairOf(t, { ...await share(t), apiKeys, maxSessionsPerPrincipal: 2 })
+    const [one, two] = await pairOf(t, { ...await share(t), apiKeys, limits: { maxSessionsPerPrincipal: 2 } })
     const [first] = [await open(one, ADA), await open(two, ADA)]
     for (const node of [one, two]) {
       const { status, headers, body } = await initialize(node, ADA)

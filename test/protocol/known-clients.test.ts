@@ -1,6 +1,6 @@
 import t from 'tap'
 import { CLIENTS } from '../../cli/report/client-snippets.js'
-import { CLIENT_LIMITS, clientRemarks } from '../../protocol/known-clients.js'
+import { CLIENT_LIMITS, clientRemarks, clientWait } from '../../protocol/known-clients.js'
 
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `tool_${index}`)
 
@@ -41,4 +41,13 @@ t.test('three of the names are listed, and the number of the others', async t =>
   t.strictSame(names, long.toSorted())
   const shown = ['a', 'b', 'c'].map(letter => letter.repeat(60)).join(', ')
   t.equal(text, `Cursor leaves out names of more than 51 characters: ${shown} and 2 more`)
+})
+
+t.test('a client waits as long as it is known to, and any other as long as those of the official SDKs', async t => {
+  t.equal(clientWait({ name: 'claude-ai' }), 55_000)
+  t.equal(clientWait({ name: 'gemini-cli-mcp-client-files' }), 550_000)
+  t.equal(clientWait({ name: 'Visual Studio Code' }), Infinity)
+  for (const client of [undefined, null, 'claude-ai', {}, { name: 3 }, { name: 'constructor' }, { name: '' }]) {
+    t.equal(clientWait(client), 55_000)
+  }
 })

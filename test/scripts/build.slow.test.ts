@@ -71,6 +71,7 @@ t.test('a fresh checkout is built once; a build that is asked for is always made
 t.test(
   'what a build reads makes another one necessary when it changes, and what it does not read does not',
   async t => {
+    t.setTimeout(600_000)
     const { builds, write, remove } = await checkout(t)
     await builds()
     const read = [

@@ -21,6 +21,9 @@ const MACOS = ['AppKit', 'Foundation']
 /** The most that a browser loads before the console works, compressed with gzip. */
 const MAX_CONSOLE = 120 * 1024
 
+/** The most that the package takes on a disk, in bytes: most of it is what it brings of others. */
+const MAX_PACKAGE = 31_000_000
+
 /** The page of the console, by its name on disk. */
 const PAGE = consoleFiles().find(({ name }) => name === 'index.html')?.file ?? ''
 
@@ -46,6 +49,11 @@ t.test('a user gets a handful of packages, and none with an install script', asy
   t.ok(installed.length <= 5, `${installed.length} packages`)
   t.strictSame(installed.filter(([, { hasInstallScript }]) => hasInstallScript === true), [])
   t.strictSame(Object.keys(manifest.peerDependencies), ['fastify'])
+})
+
+t.test('the package takes no more of a disk than it may', async t => {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
+  t.ok(bytes > 10_000_000 && bytes < MAX_PACKAGE, `${bytes} bytes`)
 })
 
 t.test('everything that dist/ imports is part of Node.js, of dist/ or of a declared package', async t => {

@@ -14,9 +14,12 @@ echo "$@" >> calls
 case "$*" in
   *update*) echo > updated ;;
   *) [ -e updated ] || { echo 'E: Unable to locate package' >&2; exit 100; }
-     for name in Xvfb xsel redis-server nginx chromium promtool; do echo '#!/bin/sh' > $name; /bin/chmod +x $name; done ;;
+     for name in Xvfb xsel redis-server nginx chromium promtool zsh fish; do echo '#!/bin/sh' > $name; /bin/chmod +x $name; done ;;
 esac
 `
+
+/** All programs but the first one, Xvfb. */
+const OTHERS = { xsel: '', 'redis-server': '', nginx: '', chromium: '', promtool: '', zsh: '', fish: '' }
 
 /** Runs the set-up on a machine that has these programs and no other. */
 async function prepare (t: Test, programs: Record<string, string>, env: Record<string, string> = {}) {
@@ -33,30 +36,13 @@ async function prepare (t: Test, programs: Record<string, string>, env: Record<s
 t.test('what the tests need is installed', { skip: process.platform !== 'linux' && 'apt-get is for Linux' }, async t => {
   t.test('nothing happens when all of it is there', async t => {
     t.strictSame(
-      await prepare(t, {
-        Xvfb: '',
-        xsel: '',
-        'redis-server': '',
-        nginx: '',
-        chromium: '',
-        promtool: '',
-        'apt-get': APT,
-        sudo: SUDO
-      }),
+      await prepare(t, { Xvfb: '', ...OTHERS, 'apt-get': APT, sudo: SUDO }),
       { status: 0, stdout: '', stderr: '', calls: [] }
     )
   })
 
   t.test('what is missing is installed, after the list of packages was fetched if it takes that', async t => {
-    const { status, stderr, calls } = await prepare(t, {
-      xsel: '',
-      'redis-server': '',
-      nginx: '',
-      chromium: '',
-      promtool: '',
-      'apt-get': APT,
-      sudo: SUDO
-    })
+    const { status, stderr, calls } = await prepare(t, { ...OTHERS, 'apt-get': APT, sudo: SUDO })
     t.match(calls, [/install -y --no-install-recommends xvfb$/, /update$/, /install -y --no-install-recommends xvfb$/])
     t.strictSame([status, stderr], [0, 'The tests need xvfb: installing with apt-get.\n'])
   })
@@ -64,7 +50,7 @@ t.test('what the tests need is installed', { skip: process.platform !== 'linux' 
   t.test('nothing is installed with TEST_INSTALL=no, and what is missing is named', async t => {
     const { status, stderr, calls } = await prepare(
       t,
-      { xsel: '', 'redis-server': '', nginx: '', chromium: '', promtool: '', 'apt-get': APT, sudo: SUDO },
+      { ...OTHERS, 'apt-get': APT, sudo: SUDO },
       { TEST_INSTALL: 'no' }
     )
     t.strictSame([status, calls], [0, []])
@@ -76,7 +62,7 @@ t.test('what the tests need is installed', { skip: process.platform !== 'linux' 
     t.equal(none.status, 0)
     t.match(
       none.stderr,
-      /Xvfb and xsel and redis-server and nginx and chromium and promtool could not be installed: this takes apt-get[^]*SKIPPED[^]*sudo apt-get install xvfb xsel redis-server nginx chromium prometheus/
+      /Xvfb and xsel and redis-server and nginx and chromium and promtool and zsh and fish could not be installed: this takes apt-get[^]*SKIPPED[^]*sudo apt-get install xvfb xsel redis-server nginx chromium prometheus zsh fish/
     )
     const broken = await prepare(t, { 'apt-get': '#!/bin/sh\necho "E: no network" >&2\nexit 100\n', sudo: SUDO })
     t.match(broken.stderr, /could not be installed: .*apt-get .*update failed\nE: no network[^]*SKIPPED/)

@@ -4,6 +4,7 @@ import { statusOf, type HttpError } from '../../protocol/http/http-error.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { modern, oldest } from '../../protocol/revisions/table.js'
 import { codes, errors, type McpError } from '../../protocol/wire/errors.js'
+import { taskErrors } from '../../protocol/wire/task-errors.js'
 
 /** The file that `npm run errors-page` writes. */
 export const PAGE = new URL('../../../docs/errors.md', import.meta.url)
@@ -13,7 +14,7 @@ export function errorsPage (): string {
   return (
     [
       '# Errors',
-      '<!-- Made by `npm run errors-page` from protocol/wire/errors.ts and protocol/http/http-errors.ts. Edit those. -->',
+      '<!-- Made by `npm run errors-page` from protocol/wire/errors.ts, protocol/wire/task-errors.ts and protocol/http/http-errors.ts. Edit those. -->',
       'A request that a client sends ends in one of three ways other than success: a JSON-RPC error, a tool result with `isError: true`, or, over HTTP, a status without a JSON-RPC call.',
       '## JSON-RPC errors',
       'The status is that of the HTTP reply; on other transports there is none. With 429 and 503 comes `Retry-After`, with 401 and 403 `WWW-Authenticate`.',
@@ -39,8 +40,10 @@ export const nameOf = ({ data }: McpError): string => String(Reflect.get(Object(
 
 /** Every JSON-RPC error, with sample arguments. */
 export function sampleErrors (): Array<{ error: McpError, when: string, remedy: string }> {
-  return entriesOf('protocol/wire/errors.ts', 'errors')
-    .map(({ name, when, remedy, args }) => ({ error: make<McpError>(errors, name, args), when, remedy }))
+  return [['protocol/wire/errors.ts', 'errors', errors], ['protocol/wire/task-errors.ts', 'taskErrors', taskErrors]]
+    .flatMap(([path, variable, table]) => entriesOf(path as string, variable as string).map(
+      ({ name, when, remedy, args }) => ({ error: make<McpError>(table as object, name, args), when, remedy })
+    ))
 }
 
 function jsonRpcRows (): string[][] {

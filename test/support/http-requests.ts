@@ -33,7 +33,7 @@ export async function endSession (port: number, id: string, more: Head = []): Pr
 /** The headers that a client of the stateless revision has to send with this body. */
 export function mirroredHead (body: Bytes): Head {
   const { method, params } = parsed(body)
-  const name = params?.name ?? params?.uri
+  const name = params?.name ?? params?.uri ?? params?.taskId
   return [
     ['MCP-Protocol-Version', MODERN],
     ...(typeof method === 'string' ? [['Mcp-Method', method] as [string, string]] : []),

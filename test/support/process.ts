@@ -91,7 +91,7 @@ export class Launched {
     for (const message of messages) this.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   }
 
-  write (text: string): void {
+  write (text: string | Uint8Array): void {
     this.#child.stdin.write(text)
   }
 

@@ -39,6 +39,17 @@ export class Gateway {
   /** Returns the time until a client could be served. */
   async start (): Promise<Start> {
     const begun = performance.now()
+    for (;;) {
+      try {
+        return await this.#launch(begun)
+      } catch (error) {
+        // Another process may have an outgoing connection from this port for a while.
+        if (!String(error).includes('is in use') || performance.now() - begun > 60_000) throw error
+      }
+    }
+  }
+
+  async #launch (begun: number): Promise<Start> {
     this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], {
       env: { PATCHBAY_LOG_LEVEL: 'error', ...this.env }
     })

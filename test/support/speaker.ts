@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import { decode } from '../../protocol/wire/jsonrpc.js'
+import type { Identity } from '../../protocol/wire/identity.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import { within } from './wait.js'
 import { modern, revision, type Json } from './recorder.js'
@@ -10,6 +11,9 @@ export interface Answer { result: Json, error: { code: number, message: string, 
 export interface Speaks {
   version?: string
   principal?: string
+  /** The whole identity, in place of `principal`. */
+  identity?: Identity
+  view?: string
   capabilities?: Json
   /** Its answers by method; it keeps silent where there is none. */
   answers?: Record<string, (params: Json) => unknown>
@@ -33,8 +37,11 @@ export class Speaker {
   readonly #replies = new Map<unknown, Answer>()
   readonly #arrivals = new EventEmitter().setMaxListeners(0)
   #lastId = 0
+  #askedId: unknown
 
-  constructor (app: FastifyInstance, { version = '2025-11-25', principal, capabilities = {}, answers = {} }: Speaks = {}) {
+  constructor (app: FastifyInstance, speaks: Speaks = {}) {
+    const { version = '2025-11-25', principal, view, capabilities = {}, answers = {} } = speaks
+    const identity = speaks.identity ?? (principal === undefined ? undefined : { principal, scopes: 'all' as const })
     const spoken = revision(version)
     this.#app = app
     this.#capabilities = capabilities
@@ -45,7 +52,8 @@ export class Speaker {
       transport: 'http',
       channel: { streams: true, respond: receive, emit: receive, end: () => {} },
       ...(spoken.stateless ? {} : { revision: spoken }),
-      ...(principal === undefined ? {} : { identity: { principal, scopes: 'all' as const } })
+      ...(identity !== undefined && { identity }),
+      view
     })
     if (!spoken.stateless) this.peer.capabilities = capabilities
     app.mcp.dispatcher.lifecycle.connect(this.peer)
@@ -79,6 +87,10 @@ export class Speaker {
     return this.#lastId
   }
 
+  notify (method: string, params: Json = {}): void {
+    this.#receive({ method, params: this.#stateless ? { ...params, ...modern(this.#capabilities) } : params })
+  }
+
   async answerTo (id: number): Promise<Answer> {
     await this.until(() => this.#replies.has(id))
     return this.#replies.get(id) as Answer
@@ -106,6 +118,11 @@ export class Speaker {
     await within(ms, async signal => { while (!reached()) await once(this.#arrivals, 'message', { signal }) })
   }
 
+  /** Answers the latest request of the server with an error. */
+  refuse (error: { code: number, message: string }): void {
+    this.#receive({ id: this.#askedId, error })
+  }
+
   close (): void {
     this.#app.mcp.dispatcher.lifecycle.disconnect(this.peer, new Error('the client was closed'))
   }
@@ -127,6 +144,7 @@ export class Speaker {
   }
 
   async #reply (id: unknown, method: string, params: Json): Promise<void> {
+    this.#askedId = id
     const result = await this.#answer(method, params)
     if (result !== undefined) this.#receive({ id, result })
   }

@@ -17,12 +17,16 @@ export async function inFrontOf (
   return place
 }
 
-/** Settles when these servers are connected and their lists are read. */
+/**
+ * Settles when the lists of these servers are read. They are connected then, but for one that was idle for longer than
+ * its entry allows, as it may be on a busy machine.
+ */
 export async function upstreamsReady ({ mcp }: FastifyInstance, names: string[]): Promise<void> {
   const isReady = (name: string): boolean =>
     mcp.upstreams
       .status()
-      .some(({ alias, state, stale, tools }) => alias === name && state === 'ready' && !stale && tools > 0)
+      .some(({ alias, state, stale, tools }) =>
+        alias === name && ['ready', 'stopped'].includes(state) && !stale && tools > 0)
   await until(() => names.every(isReady), `the start of ${names.join(', ')}`).catch(error => {
     throw new Error(`${String(error)}: ${JSON.stringify(mcp.upstreams.status())}`)
   })

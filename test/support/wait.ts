@@ -103,6 +103,7 @@ export async function nextEvent (source: EventEmitter, event: string, ms = DEADL
 export class Inbox<T> {
   readonly #items: T[] = []
   #wake: (() => void) | undefined
+  #ended = false
 
   get size (): number {
     return this.#items.length
@@ -118,9 +119,17 @@ export class Inbox<T> {
     return this.#items.splice(0)
   }
 
+  /** Ends waiting for more: `next` rejects when there is nothing left. */
+  end (): void {
+    this.#ended = true
+    this.#wake?.()
+  }
+
   async next (ms?: number): Promise<T> {
-    if (this.#items.length === 0) await inTime(new Promise<void>(resolve => { this.#wake = resolve }), 'an answer', ms)
+    const isIdle = this.#items.length === 0 && !this.#ended
+    if (isIdle) await inTime(new Promise<void>(resolve => { this.#wake = resolve }), 'an answer', ms)
     this.#wake = undefined
+    if (this.#items.length === 0) throw new Error('nothing more arrives')
     return this.#items.shift() as T
   }
 }

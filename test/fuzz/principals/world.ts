@@ -35,7 +35,10 @@ export class World {
     // wrong credentials are 401, then 429.
     const app = await openGateway(
       [fixture, ...plugins],
-      { apiKeys: API_KEYS, limits: { ticketLifetime: 20_000, keepAlive: 40, maxWrongCredentials: 300 } },
+      {
+        apiKeys: API_KEYS,
+        limits: { ticketLifetime: 20_000, keepAlive: 40, maxWrongCredentials: 300, maxEventLoopDelay: 1_000_000 }
+      },
       { loggerInstance: log.logger }
     )
     await app.listen({ port: 0, host: '127.0.0.1' })

@@ -40,7 +40,7 @@ export class Cluster {
 
   async #start (env: Record<string, string>, plugins: string[]): Promise<void> {
     await this.redis.start()
-    const limits = { PATCHBAY_LIMITS: 'maxEventLoopDelay=60000', PATCHBAY_MAX_SESSIONS: '100000' }
+    const limits = { PATCHBAY_LIMITS: 'maxEventLoopDelay=60000,maxSessions=100000' }
     this.nodes.push(
       ...(await Promise.all(
         Array.from(

@@ -15,7 +15,11 @@ export const opening: Record<string, Chapter> = {
     const capabilities = {
       ...CAPABILITIES,
       ...(revision.audio ? { completions: {} } : {}),
-      [revision.modern ? 'extensions' : 'experimental']: { 'patchbay/watch': {} }
+      [revision.modern ? 'extensions' : 'experimental']: {
+        ...(revision.modern ? { 'io.modelcontextprotocol/tasks': {} } : {}),
+        'patchbay/watch': {}
+      },
+      ...(revision === newestLegacy ? { tasks: { cancel: {}, requests: { tools: { call: {} } } } } : {})
     }
     t.strictSame(result.capabilities, capabilities)
     if (revision.modern) t.strictSame(result.supportedVersions, revisions.map(({ version }) => version).reverse())

@@ -38,6 +38,7 @@ class Wire {
     this.alive.add(self)
     return {
       self,
+      join: async () => {},
       send: async (node, message) => this.#send(self, node, message),
       broadcast: async message => { for (const node of this.alive) if (node !== self) this.#send(self, node, message) },
       onMessage: listener => { listeners.add(listener); return () => listeners.delete(listener) },

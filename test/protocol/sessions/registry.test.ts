@@ -77,7 +77,7 @@ t.test('there is a limit of sessions, and one of the sessions of a caller', asyn
   t.throws(() => sessions.create(ALICE), { message: /maxSessionsPerPrincipal/, statusCode: 429 })
   sessions.create()
   t.throws(() => sessions.create(), { statusCode: 503, message: /maxSessions/ })
-  t.strictSame(health, ['there are as many as option maxSessions allows'])
+  t.strictSame(health, ['there are as many as limit maxSessions allows'])
   await sessions.end(last, new Error('over'))
   t.equal(health.at(-1), undefined, 'there may be one more now')
   t.ok(sessions.create(ALICE))

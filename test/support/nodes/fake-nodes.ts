@@ -8,6 +8,7 @@ export function fakeNodes (): { nodes: Nodes, sent: NodeMessage[], receive: List
   const [sent, listeners]: [NodeMessage[], Set<Listener>] = [[], new Set()]
   const nodes: Nodes = {
     self: 'aaaaaaaaaaaa',
+    join: async () => {},
     send: async (_node, message) => { sent.push(message); return true },
     broadcast: async message => { sent.push(message) },
     onMessage: listener => { listeners.add(listener); return () => listeners.delete(listener) },

@@ -51,6 +51,6 @@ export function textOf ({ result }: Message): string {
 
 /** The name in params that an HTTP header repeats. */
 export function nameOf (params: Json | undefined): string | undefined {
-  const name = params?.name ?? params?.uri
+  const name = params?.name ?? params?.uri ?? params?.taskId
   return typeof name === 'string' ? name : undefined
 }

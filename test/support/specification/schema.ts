@@ -28,6 +28,15 @@ const RESULTS: Record<string, string> = {
   'subscriptions/listen': 'SubscriptionsListenResult'
 }
 
+/** Tasks are in one schema; in the stateless revision they are an extension with a text of its own. */
+const TASK_RESULTS: Record<string, string> = {
+  'tools/call': 'CreateTaskResult',
+  'tasks/get': 'GetTaskResult',
+  'tasks/result': 'GetTaskPayloadResult',
+  'tasks/list': 'ListTasksResult',
+  'tasks/cancel': 'CancelTaskResult'
+}
+
 const ANSWERS: Record<string, string> = {
   'elicitation/create': 'ElicitResult',
   'sampling/createMessage': 'CreateMessageResult',
@@ -104,8 +113,8 @@ function kindsOf (
   method: string | undefined
 ): Array<[name: string, value: unknown]> {
   const { id, result, error } = message
-  // An extension of ours, which the specification does not know.
-  if (message.method?.startsWith('notifications/patchbay/') === true) return [['JSONRPCNotification', message]]
+  // Of extensions, which the specification does not know.
+  if (/^notifications\/(?:patchbay\/|tasks$)/.test(message.method ?? '')) return [['JSONRPCNotification', message]]
   if (message.method !== undefined) {
     return id === undefined
       ? [
@@ -123,11 +132,14 @@ function kindsOf (
     const special = modern ? ERRORS[error.code] : undefined
     return [['JSONRPCError', envelope], ...(special === undefined ? [] : [[special, message] as [string, unknown]])]
   }
-  const open = result?.resultType === 'input_required'
-  return [
-    ['JSONRPCResponse', message],
-    [open ? 'InputRequiredResult' : (RESULTS[method ?? ''] ?? 'EmptyResult'), result]
-  ]
+  return [['JSONRPCResponse', message], [resultName(result, modern, method), result]]
+}
+
+function resultName (result: Message['result'], modern: boolean, method = ''): string {
+  if (result?.resultType === 'input_required') return 'InputRequiredResult'
+  const isOfTask = method.startsWith('tasks/') || result?.resultType === 'task' || result?.task !== undefined
+  if (isOfTask) return (modern ? undefined : TASK_RESULTS[method]) ?? 'Result'
+  return RESULTS[method] ?? 'EmptyResult'
 }
 
 function check (official: Official, name: string, value: unknown): string[] {

@@ -154,6 +154,32 @@ t.test('a schema whose references lead to ever more others takes no longer than 
   t.ok(took < 2_000, `${took} ms`)
 })
 
+t.test('whatever its references, a schema becomes no longer than several times its length', async t => {
+  const doubled = (levels: number, length: number): Json => {
+    const $defs: Json = { d0: { properties: { index: text, big: { description: 'x'.repeat(length) } } } }
+    for (let level = 1; level <= levels; level++) {
+      $defs[`d${level}`] = { allOf: [{ $ref: `#/$defs/d${level - 1}` }, { $ref: `#/$defs/d${level - 1}` }] }
+    }
+    return { properties: { index: text, q: text }, $defs, dependentSchemas: { q: { $ref: `#/$defs/d${levels}` } } }
+  }
+  const chained = (length: number): Json => {
+    const step = (at: number): Json => ({ allOf: [{ allOf: [{ allOf: [{ $ref: `#/$defs/d${at + 1}` }] }] }] })
+    const $defs: Json = { [`d${length}`]: { properties: { index: text } } }
+    for (let at = 0; at < length; at++) $defs[`d${at}`] = step(at)
+    return { properties: { index: text, q: text }, $defs, dependentSchemas: { q: { $ref: '#/$defs/d0' } } }
+  }
+  for (const schema of [doubled(13, 2_000), doubled(13, 70_000), chained(400), chained(20_000)]) {
+    const args = { index: { value: 'users' }, q: { name: 'query' } }
+    const { schema: { properties, dependentSchemas }, isCut } = listedSchema(schema, changesOf(args))
+    t.strictSame([properties, dependentSchemas, isCut], [{ query: text }, undefined, true])
+  }
+  const small = listedSchema(doubled(3, 10), changesOf({ index: { value: 'users' } }))
+  t.strictSame([small.isCut, small.misfits.size], [false, 0])
+  t.notMatch(JSON.stringify(small.schema), /index/)
+  const unused = { ...chained(20_000), if: { $ref: '#/$defs/d20000' } }
+  t.doesNotThrow(() => listedSchema({ ...unused, dependentSchemas: { q: true } }, changesOf({ q: { name: 'query' } })))
+})
+
 t.test('what no values fit, and references of odd characters, cost no more than their parts', async t => {
   const properties = { index: text, q: text }
   t.strictSame(listed({ type: 'object', properties, dependentRequired: { index: false } }, { index: { value: 'a' } }), {

@@ -5,7 +5,8 @@ import sharedFixture from '../support/gateway.js'
 import { textOf, type Json } from '../support/specification/message.js'
 import { modern, newestLegacy, revisions } from '../support/specification/revisions.js'
 import { inFrontOf } from '../support/upstreams.js'
-import { openCell, type Chapter } from './cell.js'
+import { until } from '../support/wait.js'
+import { openCell, unique, type Chapter } from './cell.js'
 import { Client } from './client.js'
 import { listAll } from './script/pagination.js'
 import { local } from './transports.js'
@@ -117,6 +118,72 @@ t.test('questions of an overridden tool find the client in every pair of eras', 
             t.equal(client.asked.length, 1)
           }
           t.strictSame(faults, [], 'every message was in order')
+        })
+      }
+    }
+  }
+})
+
+t.test('what belongs to a call of a renamed tool arrives at both ends, in every pair of eras', async t => {
+  t.setTimeout(120_000)
+  const ofServer = {
+    steps: { name: 'paces' },
+    region: { arguments: { region: { name: 'area' } } },
+    reflect: { arguments: { token: { value: SECRET } } }
+  }
+  const servers = await Promise.all([
+    openFixture(t, 'stdio', newestLegacy, 'ls'),
+    openFixture(t, 'HTTP', newestLegacy, 'lh'),
+    openFixture(t, 'stdio', modern, 'ms'),
+    openFixture(t, 'HTTP', modern, 'mh')
+  ])
+  const ofView = ({ server: { name } }: typeof servers[number]): Array<[string, object]> => [
+    [`${name}__steps`, { name: `${name}_walk` }],
+    [`${name}__odd`, { name: `${name}_strange` }],
+    [`${name}__hang`, { name: `${name}_wait` }],
+    [`${name}__region`, { name: `${name}_where`, arguments: { region: { name: 'place' } } }],
+    [`${name}__reflect`, { name: `${name}_mirror` }]
+  ]
+  const place = await inFrontOf(
+    t,
+    Object.fromEntries(servers.map(({ server, entry }) => [server.name, { ...entry, override: ofServer }])),
+    { views: { renamed: { override: Object.fromEntries(servers.flatMap(ofView)) } } }
+  )
+  for (const transport of local.filter(({ streams }) => streams)) {
+    for (const revision of [newestLegacy, modern]) {
+      for (const { server } of servers) {
+        await t.test(`${transport.name}, client of ${revision.version}, server ${server.name}`, async t => {
+          const { name, log } = server
+          const faults: string[] = []
+          const options = { capabilities, answers, faults }
+          const client = await Client.open({ ...place, view: 'renamed' }, transport, revision, options)
+          t.teardown(async () => await client.close())
+          const progressToken = unique('token')
+          t.equal(textOf(await client.call(`${name}_walk`, {}, { _meta: { progressToken } })), '3 steps')
+          const progress = client.notifications.empty().filter(({ method }) => method === 'notifications/progress')
+          t.match(progress, [1, 2, 3].map(step => ({ params: { progressToken, progress: step, total: 3 } })))
+          const { result } = await client.call(`${name}_strange`)
+          // The server does not keep to the schema, and what it sends is passed on as it is.
+          faults.length = 0
+          const link = (result?.content as Json[]).find(({ type }) => type === 'resource_link')
+          const { uri } = link as { uri: string }
+          const { result: read } = await client.request('resources/read', { uri })
+          t.match(read, { contents: [{ text: 'the text of linked' }] })
+          const placed = await client.call(`${name}_where`, { place: 'nörth' })
+          // A stateless client of HTTP has to mirror arguments itself, and this one does not.
+          if (name === 'mh' && placed.error !== undefined) t.match(placed.error, { message: /Mcp-Param-Region/i })
+          else if (name === 'mh') t.match(textOf(placed), /^=\?base64\?/, 'the argument is in its header')
+          const arrived = JSON.parse(textOf(await client.call(`${name}_mirror`))) as { params: Json, headers: Json }
+          const { params, headers } = arrived
+          t.match(params, { name: 'reflect', arguments: { token: SECRET } })
+          if (name === 'mh') t.equal(headers['mcp-name'], 'reflect')
+          const key = unique('hang')
+          const hanging = client.start('tools/call', { name: `${name}_wait`, arguments: { key } })
+          await until(() => server.hanging.has(key), 'the call at the server')
+          hanging.cancel()
+          await until(() => server.cancelled.has(key), 'the cancellation at the server')
+          t.strictSame(faults, [], 'every message to the client was in order')
+          t.strictSame(log.faults.splice(0), [], 'and every message to the server, its headers included')
         })
       }
     }

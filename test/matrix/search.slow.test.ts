@@ -12,6 +12,7 @@ import fixture from './fixture.js'
 import { calls } from './script/calls.js'
 import { listAll } from './script/pagination.js'
 import { questions } from './script/questions.js'
+import { tasks } from './script/tasks.js'
 import { tools } from './script/tools.js'
 import { local } from './transports.js'
 
@@ -87,7 +88,7 @@ const NOT_CALLED = [
   'has invalid params for a tool that does not exist, or no name at all'
 ]
 const direct = Object.fromEntries(
-  Object.entries({ ...tools, ...calls, ...questions }).filter(([name]) => !NOT_CALLED.includes(name))
+  Object.entries({ ...tools, ...calls, ...questions, ...tasks }).filter(([name]) => !NOT_CALLED.includes(name))
 )
 
 t.test('what calls do, they do by call_tool, over every transport in every revision', async t => {
