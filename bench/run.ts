@@ -13,9 +13,13 @@ import { idle } from './questions/idle.js'
 import { initialize } from './questions/initialize.js'
 import { nodes } from './questions/nodes.js'
 import { observability } from './questions/observability.js'
+import { openapi } from './questions/openapi.js'
 import { relay } from './questions/relay.js'
+import { rest } from './questions/rest.js'
+import { rules } from './questions/rules.js'
 import { search } from './questions/search.js'
 import { stdio } from './questions/stdio.js'
+import { tasks } from './questions/tasks.js'
 import { toolsList } from './questions/tools-list.js'
 import { views } from './questions/views.js'
 import { websocket } from './questions/websocket.js'
@@ -38,13 +42,17 @@ const questions: Record<string, Question> = {
   initialize,
   nodes,
   observability,
+  openapi,
+  rest,
+  rules,
   search,
+  tasks,
   views
 }
 /** Asked only by name. Their results have tables of their own. */
-const APART = new Set(['nodes', 'observability', 'search', 'views'])
+const APART = new Set(['nodes', 'observability', 'openapi', 'rest', 'rules', 'search', 'tasks', 'views'])
 /** Questions of them that are about this gateway alone. */
-const WITHOUT_PEERS = new Set(['nodes', 'observability', 'views'])
+const WITHOUT_PEERS = new Set(['nodes', 'observability', 'openapi', 'rest', 'rules', 'tasks', 'views'])
 
 const OPTIONS = {
   rounds: { type: 'string', default: '5' },

@@ -13,30 +13,36 @@ export class HttpWire implements Wire {
   readonly #port: number
   readonly #era: Era
   readonly #path: string
+  readonly #isPlain: boolean
   readonly #socket: Socket
   #parts: Buffer[] = []
   #read = 0
   /** Bytes of the whole reply; 0 as long as the head is not here, Infinity when it comes in chunks. */
   #length = 0
   #body = 0
+  /** The id of the request that is answered next, which plain HTTP does not repeat. */
+  #id: number | undefined
 
-  private constructor (port: number, era: Era, path: string) {
+  private constructor (port: number, era: Era, path: string, isPlain: boolean) {
     this.#port = port
     this.#era = era
     this.#path = path
+    this.#isPlain = isPlain
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
     this.#socket.on('data', (chunk: Buffer) => this.#take(chunk))
     this.#socket.on('error', () => {})
     this.#socket.on('close', () => this.onCut(new Error('the server closed an HTTP connection')))
   }
 
-  static async open (port: number, era: Era, path = '/mcp'): Promise<HttpWire> {
-    const wire = new HttpWire(port, era, path)
+  /** With `isPlain` the arguments of a tool are the body, below that path, and its value is the reply. */
+  static async open (port: number, era: Era, path = '/mcp', isPlain = false): Promise<HttpWire> {
+    const wire = new HttpWire(port, era, path, isPlain)
     await once(wire.#socket, 'connect')
     return wire
   }
 
   frame (message: Message): Buffer {
+    if (this.#isPlain) return this.#plainFrame(message)
     const body = Buffer.from(JSON.stringify(message))
     const { method, params: { name } = {} } = message
     const modern = {
@@ -59,6 +65,13 @@ export class HttpWire implements Wire {
       }),
       body
     ])
+  }
+
+  #plainFrame ({ id, params: { name, arguments: args } = {} }: Message): Buffer {
+    this.#id = id
+    const body = Buffer.from(JSON.stringify(args))
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) }
+    return Buffer.concat([this.#head('POST', headers, `${this.#path}/${String(name)}`), body])
   }
 
   /** The request that ends a session. */
@@ -90,10 +103,11 @@ export class HttpWire implements Wire {
     this.#socket.destroy()
   }
 
-  #head (method: string, headers: Record<string, string>): Buffer {
-    const all = { Host: `127.0.0.1:${this.#port}`, Accept: 'application/json, text/event-stream', ...headers }
+  #head (method: string, headers: Record<string, string>, path = this.#path): Buffer {
+    const accept = this.#isPlain ? 'application/json' : 'application/json, text/event-stream'
+    const all = { Host: `127.0.0.1:${this.#port}`, Accept: accept, ...headers }
     return Buffer.from(
-      `${method} ${this.#path} HTTP/1.1\r\n${Object.entries(all)
+      `${method} ${path} HTTP/1.1\r\n${Object.entries(all)
         .map(([name, value]) => `${name}: ${value}\r\n`)
         .join('')}\r\n`,
       'latin1'
@@ -111,7 +125,7 @@ export class HttpWire implements Wire {
     this.onAnswer(read, () => {
       const { session, text } = readReply(Buffer.concat(reply), body, chunked)
       this.session ??= session
-      return text
+      return this.#isPlain ? `{"jsonrpc":"2.0","id":${String(this.#id)},"result":${text}}` : text
     })
     this.onRead()
   }

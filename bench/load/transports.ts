@@ -7,18 +7,26 @@ import { StdioWire } from './stdio-wire.js'
 import { WebSocketWire } from './websocket-wire.js'
 import { initialize, type Wire } from './wire.js'
 
-export interface HttpShape { era: Era, ask: Ask, connections?: number, env?: Environment, path?: string }
+export interface HttpShape {
+  era: Era
+  ask: Ask
+  connections?: number
+  env?: Environment
+  path?: string
+  /** True for calls of tools below the path, as plain HTTP. */
+  plain?: boolean
+}
 
 /**
  * A server that is asked over keep-alive connections, one call at a time on each; in the eras that have them, each with
  * a session.
  */
-export function overHttp (server: Server, { era, ask, connections = 32, env = {}, path }: HttpShape): Runner {
+export function overHttp (server: Server, { era, ask, connections = 32, env = {}, path, plain }: HttpShape): Runner {
   return {
     server,
     start: async () => await ServerProcess.listen(server, env),
     open: async ({ port }) => {
-      const open = async (): Promise<HttpWire> => await ready(await HttpWire.open(port, era, path), era)
+      const open = async (): Promise<HttpWire> => await ready(await HttpWire.open(port, era, path, plain), era)
       return await Load.begin(await many(connections, open), era, ask, 1)
     }
   }

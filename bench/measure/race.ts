@@ -12,6 +12,8 @@ const WARM_CALLS = 12_000
 /** Compiled code of those who had to wait for their turn may have been dropped meanwhile. */
 const SETTLE = 250
 const WINDOW = 500
+/** Servers behind a relay start while it serves already. */
+const START = 60_000
 /** Fewer say little. */
 const LEAST = 10
 /** A server that needs this many times its CPU time by the clock does not work. */
@@ -74,13 +76,18 @@ export async function ratesOf (runners: Runner[], setting: Setting): Promise<Map
   }
 }
 
-/** The rate of a server that has warmed up. */
-export async function rateOf (running: ServerProcess, open: Runner['open'], withoutChildren?: true): Promise<number> {
+/** The rate of a server that has warmed up. A shorter window is for one server that is asked in different ways. */
+export async function rateOf (
+  running: ServerProcess,
+  open: Runner['open'],
+  withoutChildren?: true,
+  { settle = SETTLE, window = WINDOW } = {}
+): Promise<number> {
   const load = await open(running)
   const used = withoutChildren === true ? ownCpuTime : cpuTime
   try {
-    await spend(running, load, SETTLE, { used })
-    return await spend(running, load, WINDOW, { used, atLeast: LEAST })
+    await spend(running, load, settle, { used })
+    return await spend(running, load, window, { used, atLeast: LEAST })
   } finally {
     await load.end()
   }
@@ -129,4 +136,22 @@ async function spend (
     await sleep(10)
   }
   return ((load.answered - answered) * 1000) / (used(pid) - since)
+}
+
+/** Runs it once the server behind it can be called, and counts the relay alone. */
+export function whenServed (runner: Runner): Runner {
+  return {
+    ...runner,
+    withoutChildren: true,
+    open: async running => {
+      for (const until = Date.now() + START; ;) {
+        try {
+          return await runner.open(running)
+        } catch (error) {
+          if (Date.now() > until) throw error
+          await sleep(50)
+        }
+      }
+    }
+  }
 }

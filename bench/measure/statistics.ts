@@ -20,6 +20,17 @@ export function ratioOf (values: number[], others: number[]): Spread {
   return spreadOf(values.slice(0, others.length).map((value, round) => value / (others[round] as number)))
 }
 
+/**
+ * The median of the ratios of values that were measured in pairs, with the interval in which it lies with 95 %, by the
+ * ranks of the ratios, whatever their distribution is.
+ */
+export function pairedRatioOf (values: number[], others: number[]): Spread {
+  const ratios = values.map((value, pair) => value / (others[pair] as number)).sort((a, b) => a - b)
+  const below = Math.max(0, Math.floor((ratios.length - 1.96 * Math.sqrt(ratios.length)) / 2))
+  const at = (rank: number): number => ratios[rank] as number
+  return { median: median(ratios), min: at(below), max: at(ratios.length - 1 - below) }
+}
+
 export function inWords ({ median, min, max }: Spread): string {
   return min === max ? short(median) : `${short(median)} [${short(min)}..${short(max)}]`
 }

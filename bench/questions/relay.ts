@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { overHttp, overStdio } from '../load/transports.js'
 import { echo, LEGACY, MODERN, type Era } from '../load/messages.js'
 import type { Finding, Question } from '../measure/goal.js'
 import { collectable, collectGarbage, withFixedYoungGeneration } from '../measure/memory.js'
 import { ownMemory } from '../measure/process.js'
-import { race, ratesOf, type Runner } from '../measure/race.js'
+import { race, ratesOf, whenServed, type Runner } from '../measure/race.js'
 import type { Setting } from '../measure/rounds.js'
 import { median, ratioOf, short, spreadOf } from '../measure/statistics.js'
 import { bareFastify, patchbayStdio } from '../servers/catalogue.js'
@@ -21,8 +20,6 @@ import {
 
 const LOCAL = echo(32)
 const RELAYED = echo(32, 'up__echo')
-/** Servers behind a relay start while it serves already. */
-const START = 60_000
 const CROWD = 50
 
 /** Measures what a call costs that a server behind Patchbay answers. Counted is what the relay itself uses. */
@@ -157,21 +154,3 @@ const many = (count: number, tools: number): Parameters<typeof relayOver>[1] =>
   )
 
 const isOurs = (server: Server, ours: Server): boolean => server === ours || server.build !== undefined
-
-/** Runs it once the server behind it can be called, and counts the relay alone. */
-function whenServed (runner: Runner): Runner {
-  return {
-    ...runner,
-    withoutChildren: true,
-    open: async running => {
-      for (const until = Date.now() + START; ;) {
-        try {
-          return await runner.open(running)
-        } catch (error) {
-          if (Date.now() > until) throw error
-          await sleep(50)
-        }
-      }
-    }
-  }
-}

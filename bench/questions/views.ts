@@ -6,7 +6,7 @@ import { overHttp } from '../load/transports.js'
 import type { Finding, Question } from '../measure/goal.js'
 import { rateOf, warmUp } from '../measure/race.js'
 import type { Setting } from '../measure/rounds.js'
-import { median, ratioOf, short, spreadOf } from '../measure/statistics.js'
+import { median, pairedRatioOf, short, spreadOf } from '../measure/statistics.js'
 import { patchbay } from '../servers/catalogue.js'
 import { ServerProcess } from '../servers/process.js'
 
@@ -27,7 +27,14 @@ export const views: Question = async setting => [
   ...await changes(setting)
 ]
 
-/** Asks one process by turns at /mcp and at the URL of each view: two processes differ by more than that. */
+/** How often each view is compared with /mcp in one round, and how much CPU time one sample of it takes, in ms. */
+const PAIRS = 6
+const SHORT = { settle: 60, window: 150 }
+
+/**
+ * Asks one process at /mcp and at the URL of a view, one right after the other, again and again: two processes differ
+ * by more than what is looked for, and so do two moments that lie apart.
+ */
 async function overPaths (
   what: string,
   ask: Ask,
@@ -38,26 +45,34 @@ async function overPaths (
   setting.say(what)
   const paths = ['/mcp', ...Object.keys(VIEWS).map(name => `/mcp/${name}`)]
   const openOf = (path: string) => overHttp(patchbay, { era: MODERN, ask, connections, path }).open
-  const rates = new Map(paths.map(path => [path, [] as number[]]))
+  const [whole = '', ...others] = paths
+  const pairs = new Map(others.map(path => [path, { own: [] as number[], base: [] as number[] }]))
   const running = await ServerProcess.listen(patchbay, ENV)
+  const sample = async (path: string): Promise<number> => {
+    const rate = await rateOf(running, openOf(path), undefined, SHORT)
+    await sleep(10)
+    return rate
+  }
   try {
     for (const path of paths) await warmUp(running, openOf(path))
     for (let round = 0; round < setting.rounds; round++) {
       setting.say(`  round ${round + 1} of ${setting.rounds}`)
-      const first = round % paths.length
-      for (const path of [...paths.slice(first), ...paths.slice(0, first)]) {
-        rates.get(path)?.push(await rateOf(running, openOf(path)))
-        await sleep(10)
+      for (let pair = 0; pair < PAIRS; pair++) {
+        for (const [path, { own, base }] of pairs) {
+          // Each comes first in half of the pairs.
+          if (pair % 2 === 0) base.push(await sample(whole))
+          own.push(await sample(path))
+          if (pair % 2 === 1) base.push(await sample(whole))
+        }
       }
     }
   } finally {
     await running.stop()
   }
-  const [base = [], ...others] = rates.values()
-  return others.map((rate, index) => ({
-    what: `views, ${what}, ${paths[index + 1] ?? ''}`,
+  return [...pairs].map(([path, { own, base }]) => ({
+    what: `views, ${what}, ${path}`,
     goal,
-    ours: ratioOf(rate, base),
+    ours: pairedRatioOf(own, base),
     limit: `${short(median(base))}/s at /mcp`,
     peers: []
   }))

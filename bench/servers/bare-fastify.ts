@@ -26,7 +26,17 @@ const result = {
 }
 const answer = { type: 'object', properties: { jsonrpc: { type: 'string' }, id: { type: 'integer' }, result } }
 
+const input = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
+const body = { type: 'object', properties: { content } }
+
 if (bytes === undefined) {
+  app.post<{ Body: { text: string } }>(
+    '/api/tools/echo',
+    { schema: { body: input, response: { 200: body } } },
+    ({ body: { text } }, reply) => {
+      reply.send({ content: [{ type: 'text', text }] })
+    }
+  )
   app.post<{ Body: Asked }>('/mcp', { schema: { response: { 200: answer } } }, ({ body }, reply) => {
     if (body.method === 'initialize') reply.header('mcp-session-id', remember(body))
     const text = replyTo(body)

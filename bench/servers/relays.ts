@@ -2,13 +2,21 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LEGACY, type Era } from '../load/messages.js'
-import { COMMAND, PACKAGES } from './catalogue.js'
+import { COMMAND, PACKAGES, ROOT } from './catalogue.js'
 import type { Environment, Server } from './process.js'
 
 const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
 const BATCHES = [here('bare-stdio.js'), 'batch']
 
-interface Entry { command?: string, args?: string[], env?: Record<string, string>, url?: string, start?: 'lazy' }
+interface Entry {
+  command?: string
+  args?: string[]
+  env?: Record<string, string>
+  url?: string
+  start?: 'lazy'
+  openapi?: string
+  operations?: { methods: string[] }
+}
 
 /** The splitter as a server behind a relay, of one era, with so many tools. */
 export function splitter (era: Era, tools = 1): Entry {
@@ -18,6 +26,13 @@ export function splitter (era: Era, tools = 1): Entry {
     env: { BENCH_UPSTREAM_ERA: era === LEGACY ? 'legacy' : '', BENCH_UPSTREAM_TOOLS: String(tools) }
   }
 }
+
+/** The echo of a bare server as an HTTP API. */
+export const echoApi = (port: number): Entry => ({
+  openapi: join(ROOT, 'bench/servers/echo-api.json'),
+  url: `http://127.0.0.1:${port}`,
+  operations: { methods: ['post'] }
+})
 
 /** Patchbay with these servers behind it; the first one is called `up`. */
 export function relayOver (transport: 'stdio' | 'http', mcpServers: Record<string, Entry>, name = 'Patchbay'): Server {
