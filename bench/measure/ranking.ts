@@ -75,25 +75,3 @@ export function multiply (tools: LabelledTool[], count: number): LabelledTool[] 
     return { ...tool, name, listed: { ...tool.listed, name } }
   })
 }
-
-/**
- * The longest turn of the event loop while the work goes on, in milliseconds. By the clock or by CPU time of the
- * process, whichever is shorter: the clock goes on while other processes run, and CPU time counts other threads.
- */
-export async function longestTurn (work: () => Promise<unknown>): Promise<number> {
-  const now = (): [clock: number, cpu: number] => {
-    const { user, system } = process.cpuUsage()
-    return [performance.now(), (user + system) / 1_000]
-  }
-  let [longest, last, isOver] = [0, now(), false]
-  const turn = (): void => {
-    const [clock, cpu] = now()
-    longest = Math.max(longest, Math.min(clock - last[0], cpu - last[1]))
-    last = [clock, cpu]
-    if (!isOver) setImmediate(turn)
-  }
-  setImmediate(turn)
-  await work()
-  isOver = true
-  return longest
-}

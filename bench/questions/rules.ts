@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { build, createClient, tool, type Options } from '../../app.js'
 import { decide } from '../../protocol/rules/caller-rules.js'
 import type { Rule } from '../../protocol/rules/rule.js'
@@ -9,6 +8,7 @@ import { differencesBetween } from '../../upstreams/pins/differences.js'
 import { hold } from '../../upstreams/pins/review.js'
 import type { Finding, Question } from '../measure/goal.js'
 import { median, ratioOf, short, spreadOf } from '../measure/statistics.js'
+import { longestTurn } from '../measure/turns.js'
 
 const ADA: Identity = { principal: 'key:ada', scopes: new Set(['mcp']) }
 const CALLS = 20_000
@@ -125,11 +125,8 @@ async function longestTurns (rounds: number): Promise<number[]> {
   }
   const samples: number[] = []
   for (let round = 0; round <= rounds; round++) {
-    const delay = monitorEventLoopDelay({ resolution: 1 })
-    delay.enable()
-    await work()
-    delay.disable()
-    if (round > 0) samples.push(delay.max / 1e6)
+    const longest = await longestTurn(work)
+    if (round > 0) samples.push(longest)
   }
   return samples
 }

@@ -6,8 +6,9 @@ import { signatureOf } from '../../plugins/curation/search/signature.js'
 import { divider, termsOf, WEIGHTS, type TermsOf } from '../../plugins/curation/search/terms.js'
 import { ToolIndex } from '../../plugins/curation/search/tool-index.js'
 import type { Finding, Question } from '../measure/goal.js'
-import { longestTurn, multiply, qualityOf, readLabelled, type Group, type Labelled, type LabelledQuery, type LabelledTool, type Quality, type Ranker } from '../measure/ranking.js'
+import { multiply, qualityOf, readLabelled, type Group, type Labelled, type LabelledQuery, type LabelledTool, type Quality, type Ranker } from '../measure/ranking.js'
 import { short, spreadOf } from '../measure/statistics.js'
+import { longestTurn } from '../measure/turns.js'
 import { PACKAGES } from '../servers/catalogue.js'
 
 const MANY = 5_000

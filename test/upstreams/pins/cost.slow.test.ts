@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
+import { longestTurn } from '../../../bench/measure/turns.js'
 import type { Values } from '../../../protocol/store.js'
 import { readAccepted, storableOf } from '../../../upstreams/pins/accepted.js'
 import { definitionsOf, fingerprintOf, type Section } from '../../../upstreams/pins/definitions.js'
@@ -10,7 +10,7 @@ import { writeLock } from '../../../upstreams/pins/lock-text.js'
 import { Pins } from '../../../upstreams/pins/pins.js'
 import { hold } from '../../../upstreams/pins/review.js'
 import type { ServerEntry } from '../../../upstreams/server-entry.js'
-import { bestTime, cpuTimeOf } from '../../support/timing.js'
+import { bestTime } from '../../support/timing.js'
 
 const COUNT = 10_000
 
@@ -34,21 +34,6 @@ const listsOf = (tools: ReturnType<typeof toolsWith>) =>
     completes: false,
     reads: false
   })
-
-/**
- * The longest turn of the event loop during work, in milliseconds of the processor: other processes do not lengthen it.
- */
-async function longestTurn (work: () => Promise<unknown>): Promise<number> {
-  let longest = 0
-  const state = { isDone: false }
-  const done = work().finally(() => { state.isDone = true })
-  while (!state.isDone) {
-    const spent = await cpuTimeOf(async () => await setImmediate())
-    longest = Math.max(longest, spent)
-  }
-  await done
-  return longest
-}
 
 const ENTRY = { alias: 'up', name: 'up', pins: 'report', address: { kind: 'stdio', command: 'x', args: [], env: {} } } as unknown as ServerEntry
 const silent = { warn: () => {} }

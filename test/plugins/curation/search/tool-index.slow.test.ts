@@ -1,5 +1,6 @@
 import t from 'tap'
-import { longestTurn, multiply, readLabelled } from '../../../../bench/measure/ranking.js'
+import { multiply, readLabelled } from '../../../../bench/measure/ranking.js'
+import { longestTurn } from '../../../../bench/measure/turns.js'
 import { rank } from '../../../../plugins/curation/search/ranker.js'
 import { ToolIndex } from '../../../../plugins/curation/search/tool-index.js'
 import { bestTime, cpuTime } from '../../../support/timing.js'
