@@ -53,9 +53,11 @@ export default fp(async (fastify, { routes, maxUpstreamMessage: maxReply }: Rout
     // A tool that has a name is one, whatever methods its route has.
     const named = look?.name === undefined ? chosen : chosen.slice(0, 1)
     const found = named.filter(method => !seen.has(key([method, route.url])))
+    // Fastify tells of a route at a prefix twice, with a slash and without it, by one and the same object.
+    const { url } = route
     for (const method of found) {
-      seen.add(key([method, route.url]))
-      candidates.push(() => candidateOf(this, route, method, look ?? {}))
+      seen.add(key([method, url]))
+      candidates.push(() => candidateOf(this, route, [method, url], look ?? {}))
     }
     if (found.length > 0 && routes === undefined && !mcp.standalone) {
       route.onRequest = [adopt, route.onRequest ?? []].flat()
@@ -64,6 +66,9 @@ export default fp(async (fastify, { routes, maxUpstreamMessage: maxReply }: Rout
 
   fastify.addHook('onReady', async () => {
     const all = [...earlier.map(unknownRoute), ...candidates.map(make => make())]
+    for (const pattern of idlePatterns(include, all)) {
+      fastify.log.warn(`option routes.include: no route fits "${pattern}". Patchbay sees those of the scope that it is registered in, and of scopes inside it; a plugin that registers it for all is wrapped in fastify-plugin`)
+    }
     if (all.length === 0) return
     const { makeRouteTool } = await import('./route-tools/make-tool.js')
     const headers = (routes?.headers ?? []).map(name => name.toLowerCase())
@@ -82,9 +87,14 @@ export default fp(async (fastify, { routes, maxUpstreamMessage: maxReply }: Rout
 /** A route by which it is recognised, without the slash that Fastify may add for a prefix. */
 const key = ([method, url]: readonly [string, string]): string => `${method} ${url.replace(/(?<=.)\/$/, '')}`
 
-function candidateOf (app: FastifyInstance, route: RouteOptions, method: string, look: RouteLook): Candidate {
+function candidateOf (
+  app: FastifyInstance,
+  route: RouteOptions,
+  [method, url]: readonly [string, string],
+  look: RouteLook
+): Candidate {
   const schema = (route.schema ?? {}) as Record<string, unknown>
-  return { method, url: route.url, schema, shared: app.getSchemas(), look }
+  return { method, url, schema, shared: app.getSchemas(), look }
 }
 
 function unknownRoute (named: string): Candidate {
@@ -97,6 +107,12 @@ function isIncluded (named: string, include: readonly string[]): boolean {
   return include.some(pattern =>
     pattern.includes(' ') ? fitsGlob(pattern, named) : fitsGlob(pattern, named.slice(named.indexOf(' ') + 1))
   )
+}
+
+/** The patterns that no route fits, with a slash at its end or without it. */
+function idlePatterns (include: readonly string[], routes: readonly FoundRoute[]): string[] {
+  const named = routes.flatMap(({ method, url }) => [`${method} ${url}`, `${method} ${url}/`])
+  return include.filter(pattern => !named.some(each => isIncluded(each, [pattern])))
 }
 
 /** The routes that there are already. Fastify prints their methods and paths, and tells nothing else of them. */

@@ -12,8 +12,8 @@ const SERVERS = ['files', 'memory', 'thinking', 'git', 'time']
 const DOWNLOAD = 400_000
 const WAIT = ['--limit', `upstreamStartTimeout=${DOWNLOAD}`, '--limit', 'upstreamListWait=60000']
 
-/** What npm needs to find its configuration and its cache. */
-const env = { HOME: process.env['HOME'] ?? '' }
+/** What npm needs to find its configuration. */
+const HOME = process.env['HOME'] ?? ''
 const isReachable = spawnSync('npm', ['view', 'time-mcp', 'version', '--fetch-retries=0'], { timeout: 60_000 }).status === 0
 if (!isReachable) process.stderr.write('NOT TESTED: the walk of docs/views.md; the registry of npm cannot be reached\n')
 
@@ -24,6 +24,8 @@ t.test('the walk of docs/views.md: five servers from npm, two views, over HTTP a
 }, async t => {
   t.setTimeout(2 * DOWNLOAD)
   const cwd = await folder(t, { 'patchbay.json': CONFIG, 'hello.txt': 'hello' })
+  // A cache of its own: npx locks the folders of its packages, and other tests end programs that hold such a lock.
+  const env = { HOME, npm_config_cache: `${cwd}/npm` }
   const common = ['--config', 'patchbay.json', '--data', `${cwd}/data`, ...WAIT]
   const gateway = launch(t, [...common, '--port', '0'], { cwd, env })
   const url = await gateway.url()

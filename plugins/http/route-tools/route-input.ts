@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import { jsonSchemaOf, type AnySchema } from '../../../protocol/schema/schema.js'
-import { SharedSchemas } from './shared-schemas.js'
+import { place, SharedSchemas, type Placed } from './shared-schemas.js'
 
 /** A route of the host application, as far as Fastify tells of it. */
 export interface FoundRoute {
@@ -41,7 +42,7 @@ export function routeInput (
 ): RouteInput {
   const shared = new SharedSchemas(route.shared)
   const { params, querystring, query = querystring, body, headers } = route.schema ?? {}
-  const inPath = propertiesOf('path', params, shared)
+  const inPath = argumentsOf('path', params, shared)
   const all: Argument[] = [
     ...names.map(({ name, isOptional }): Argument => ({
       name,
@@ -49,13 +50,13 @@ export function routeInput (
       schema: inPath.find(known => known.name === name)?.schema ?? { type: 'string' },
       isRequired: !isOptional
     })),
-    ...propertiesOf('query', query, shared),
-    ...propertiesOf('header', headers, shared).filter(({ name }) => !NOT_ARGUMENTS.test(name))
+    ...argumentsOf('query', query, shared),
+    ...argumentsOf('header', headers, shared).filter(({ name }) => !NOT_ARGUMENTS.test(name))
   ]
-  const inBody = hasBody(route.method) ? propertiesOf('body', withoutContent(body), shared) : []
+  const whole = place('body', jsonSchema(withoutContent(body)))
+  const inBody = hasBody(route.method) && hasProperties(whole, shared) ? argumentsIn('body', whole, shared) : []
   const isWhole = hasBody(route.method) && inBody.length === 0 && (route.schema === undefined || body !== undefined)
-  const whole = withoutContent(body)
-  const bodySchema = whole === undefined ? {} : shared.move(partOf(whole, shared), { name: 'body', schema: whole })
+  const bodySchema = whole.schema === undefined ? {} : shared.move(shared.follow(whole))
   if (isWhole) all.push({ name: 'body', place: 'body', schema: bodySchema, isRequired: body !== undefined })
   else all.push(...inBody)
   // A route whose schema is not known may take any query.
@@ -98,25 +99,54 @@ function inputOf (
   }
 }
 
-/** The properties of the schema of one place; none where it is not that of an object. */
-function propertiesOf (place: Place, given: unknown, shared: SharedSchemas): Argument[] {
-  const schema = partOf(given, shared)
-  if (!isObject(schema) || !isObject(schema.properties)) return []
-  const required = Array.isArray(schema.required) ? schema.required : []
-  return Object.entries(schema.properties).map(([name, property]) => ({
+const argumentsOf = (where: Place, schema: unknown, shared: SharedSchemas): Argument[] =>
+  argumentsIn(where, place(where, jsonSchema(schema)), shared)
+
+/** The properties of a schema and of all that hold with it; none where it is not that of an object. */
+function argumentsIn (where: Place, placed: Placed, shared: SharedSchemas): Argument[] {
+  const objects = objectsIn(placed, shared)
+  const required = new Set(objects.flatMap(({ schema }) => Array.isArray(schema.required) ? schema.required : []))
+  const found = new Map<string, unknown[]>()
+  for (const { schema: { properties }, base } of objects) {
+    for (const [name, schema] of isObject(properties) ? Object.entries(properties) : []) {
+      const others = found.get(name) ?? []
+      const moved = shared.move({ schema, base })
+      if (!others.some(other => isDeepStrictEqual(other, moved))) found.set(name, [...others, moved])
+    }
+  }
+  return [...found].map(([name, schemas]) => ({
     name,
-    place,
-    schema: shared.move(property, { name: place, schema }),
-    isRequired: required.includes(name)
+    place: where,
+    schema: schemas.length === 1 ? schemas[0] : { allOf: schemas },
+    isRequired: required.has(name) && !schemas.some(schema => isObject(schema) && 'default' in schema)
   }))
 }
 
-/** The schema of one place as JSON Schema; Standard Schemas are converted. */
-function partOf (given: unknown, shared: SharedSchemas): unknown {
-  const schema = shared.resolve(given)
-  if (!isObject(schema) || !('~standard' in schema)) return schema
-  return jsonSchemaOf(schema as AnySchema, 'input')
+type PlacedObject = Placed & { readonly schema: Record<string, unknown> }
+
+/** The schema that a reference leads to, and those that hold with it (`allOf`), each once: one may contain itself. */
+function objectsIn (placed: Placed, shared: SharedSchemas, seen = new Set<unknown>()): PlacedObject[] {
+  const { schema, base } = shared.follow(placed)
+  if (!isObject(schema) || seen.has(schema)) return []
+  seen.add(schema)
+  return [{ schema, base }, ...partsOf(schema).flatMap(part => objectsIn({ schema: part, base }, shared, seen))]
 }
+
+/** True for a schema whose properties tell everything: it has some, or all that hold with it have. */
+function hasProperties (placed: Placed, shared: SharedSchemas, seen = new Set<unknown>()): boolean {
+  const { schema, base } = shared.follow(placed)
+  if (!isObject(schema) || seen.has(schema)) return false
+  seen.add(schema)
+  if (isObject(schema.properties)) return true
+  const parts = partsOf(schema)
+  return parts.length > 0 && parts.every(part => hasProperties({ schema: part, base }, shared, seen))
+}
+
+const partsOf = ({ allOf }: Record<string, unknown>): unknown[] => Array.isArray(allOf) ? allOf : []
+
+/** A schema as JSON Schema; Standard Schemas are converted. */
+const jsonSchema = (schema: unknown): unknown =>
+  isObject(schema) && '~standard' in schema ? jsonSchemaOf(schema as AnySchema, 'input') : schema
 
 /** The schema of JSON, of a body that has one for each media type. */
 function withoutContent (body: unknown): unknown {

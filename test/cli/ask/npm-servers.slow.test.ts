@@ -1,7 +1,7 @@
 import t from 'tap'
+import { Unreachable } from '../../support/npm-packages.js'
 import { folder, launch, PROCESSES, type Ended, type Launched } from '../../support/process.js'
 import { until } from '../../support/wait.js'
-import { Unreachable } from '../../upstreams/openapi/packages.js'
 import { installServers, serversFor, type NpmServer } from './npm-servers.js'
 
 /** Installs the servers; undefined where the registry cannot be reached, which is said aloud. */

@@ -1,9 +1,5 @@
-import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { Unreachable, UNREACHABLE } from '../../upstreams/openapi/packages.js'
+import { installPackages } from '../../support/npm-packages.js'
 
 /** A server of npm, and how it is asked. */
 export interface NpmServer {
@@ -150,34 +146,8 @@ function remote (
   return { name, version, env: { [variable]: KEY }, call, code: [0, 1, 2], says: AWAY, wrong, refusal }
 }
 
-/** Packages that are kept between runs. */
-const KEPT = fileURLToPath(new URL('../../../../node_modules/.cache/npm-servers/', import.meta.url))
-
-/**
- * Installs these servers at the first run, without their scripts, while other tests go on. Rejects with `Unreachable`
- * where the registry is.
- */
+/** Installs these servers, as `installPackages` does; gives the program of each. */
 export async function installServers (servers: readonly NpmServer[]): Promise<(server: NpmServer) => string> {
-  const wanted = servers.map(({ name, version }) => `${name}@${version}`)
-  const tree = join(KEPT, 'tree')
-  const list = join(tree, 'servers.json')
-  const isThere = existsSync(list) && readFileSync(list, 'utf8') === JSON.stringify(wanted)
-  if (!isThere) {
-    mkdirSync(KEPT, { recursive: true })
-    const fresh = mkdtempSync(join(KEPT, 'fresh-'))
-    const flags = ['--no-save', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-    const npm = promisify(execFile)('npm', ['install', ...flags, '--prefix', fresh, ...wanted], { cwd: fresh, timeout: 600_000 })
-    await npm.catch((error: Error) => {
-      rmSync(fresh, { recursive: true, force: true })
-      throw UNREACHABLE.test(error.message) ? new Unreachable(error.message) : error
-    })
-    writeFileSync(join(fresh, 'servers.json'), JSON.stringify(wanted))
-    rmSync(tree, { recursive: true, force: true })
-    renameSync(fresh, tree)
-  }
-  return ({ name }) => {
-    const folder = join(tree, 'node_modules', name)
-    const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { bin: string | Record<string, string> }
-    return join(folder, typeof bin === 'string' ? bin : Object.values(bin)[0] ?? '')
-  }
+  const programOf = await installPackages('servers', servers.map(({ name, version }) => `${name}@${version}`))
+  return ({ name }) => programOf(name)
 }

@@ -163,3 +163,16 @@ t.test('routes that the option includes are tools, before and after; no other is
   await t.rejects(client.call('get_shop_secret', {}), McpError)
   client.close()
 })
+
+t.test('a pattern that no route fits is named in a warning, as is one for routes of another scope', async t => {
+  const log: string[] = []
+  const app = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => { log.push(line) } } } })
+  t.teardown(async () => await app.close())
+  await app.register(async scope => {
+    await scope.register(patchbay, { prefix: '/ai', allowAnonymous: true, routes: { include: ['/seen/', 'GET /seen', '/beside', 'POST /seen*'] } })
+    scope.get('/seen', async () => 'seen')
+  })
+  app.get('/beside', async () => 'beside')
+  await app.ready()
+  t.strictSame(log.map(line => /no route fits \\"(.*?)\\"/.exec(line)?.[1]), ['/beside', 'POST /seen*'])
+})

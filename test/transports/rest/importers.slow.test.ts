@@ -9,8 +9,9 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { tool } from '../../../app.js'
 import fixture, { listening } from '../../support/gateway.js'
+import { Unreachable } from '../../support/npm-packages.js'
 import { folder } from '../../support/process.js'
-import { unpacked, Unreachable } from '../../upstreams/openapi/packages.js'
+import { unpacked } from '../../upstreams/openapi/packages.js'
 
 const ROOT = new URL('../../../../', import.meta.url)
 

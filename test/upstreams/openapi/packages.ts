@@ -2,14 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Unreachable, UNREACHABLE } from '../../support/npm-packages.js'
 
 /** Packages that are kept between runs, beside those that are installed. */
 const KEPT = fileURLToPath(new URL('../../../../node_modules/.cache/openapi-documents/', import.meta.url))
-/** What npm says where the registry cannot be reached. */
-export const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/
-
-/** The registry of npm cannot be reached. */
-export class Unreachable extends Error {}
 
 /**
  * The folder with these files of a package, which is fetched at the first run: some packages with documents have tens

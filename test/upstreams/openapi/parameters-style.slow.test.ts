@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import t from 'tap'
+import { Unreachable } from '../../support/npm-packages.js'
 import { apiServer, inFrontOfApi, latest } from './api.js'
-import { unpacked, Unreachable } from './packages.js'
+import { unpacked } from './packages.js'
 
 const primitive = 'x y'
 const array = ['a', 'b/c']

@@ -3,8 +3,9 @@ import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { Unreachable } from '../../support/npm-packages.js'
 import { loadDocument, type Outcome } from './load-document.js'
-import { unpacked, Unreachable } from './packages.js'
+import { unpacked } from './packages.js'
 
 const SMALL = [
   ['@readme/oas-examples', '8.2.2', '2.0', '3.0', '3.1'],

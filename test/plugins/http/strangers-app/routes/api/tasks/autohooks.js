@@ -1,0 +1,5 @@
+export default async function (app) {
+  app.addHook('onRequest', async request => {
+    await request.jwtVerify()
+  })
+}
