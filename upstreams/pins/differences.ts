@@ -11,6 +11,8 @@ export interface Change {
   readonly text: string
   /** True where what clients did may fail now, or may do more than was accepted. */
   readonly isBreaking: boolean
+  /** True where only the writing changed, or what is not used. */
+  readonly isFormal?: true | undefined
   /** The texts before and after, where models read it. */
   readonly texts?: readonly [before: string, after: string] | undefined
 }
@@ -21,6 +23,7 @@ export interface Difference {
   readonly name: string
   readonly what: 'new' | 'gone' | 'changed'
   readonly isBreaking: boolean
+  /** Breaking ones first, and those that mean the same last. */
   readonly changes: readonly Change[]
   /** The definition or the instructions that are offered; undefined for what is gone. */
   readonly offered: Entry | string | undefined
@@ -59,27 +62,27 @@ export function compareEntries (
   if (isSameJson(before, after)) return undefined
   const changes = [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter(member => !isSameJson(before[member], after[member]))
-    .flatMap(member => {
+    .flatMap((member): Change[] => {
       const found = changesOf(kind, member, before[member], after[member])
-      return found.length > 0 ? found : [{ place: member, text: 'means the same', isBreaking: false }]
+      return found.length > 0 ? found : [{ place: member, text: 'means the same', isBreaking: false, isFormal: true }]
     })
+    .sort((one, other) => rankOf(one) - rankOf(other))
   return { kind, name, what: 'changed', isBreaking: changes.some(({ isBreaking }) => isBreaking), changes, offered: after }
 }
 
-/** A difference in a sentence, with what is breaking before what is not. */
+/** A difference in a sentence, with its first changes. */
 export function describe ({ kind, name, what, isBreaking, changes }: Difference): string {
   const thing = kind === 'instructions' ? 'instructions' : `${KINDS[kind].noun} ${JSON.stringify(name)}`
   if (what === 'new') return `${thing} is new and was never accepted`
   if (what === 'gone') return `${thing} is gone (${isBreaking ? 'breaking' : 'harmless to calls'})`
-  const all = [...changes].sort((one, other) => rankOf(one) - rankOf(other))
-  const more = all.length > SHOWN ? `, and ${all.length - SHOWN} more` : ''
-  const list = all.slice(0, SHOWN).map(({ place, text }) => `${place} ${text}`).join('; ')
+  const more = changes.length > SHOWN ? `, and ${changes.length - SHOWN} more` : ''
+  const list = changes.slice(0, SHOWN).map(({ place, text }) => `${place} ${text}`).join('; ')
   return `${thing} changed (${isBreaking ? 'breaking' : 'harmless to calls'}): ${list}${more}`
 }
 
-/** Puts first what is breaking, then what models read. */
-const rankOf = ({ isBreaking, place }: Change): number =>
-  isBreaking ? 0 : place === 'description' ? 1 : place === 'title' ? 2 : 3
+/** Puts first what is breaking, then what models read, and last what means the same. */
+const rankOf = ({ isBreaking, isFormal, place }: Change): number =>
+  isBreaking ? 0 : place === 'description' ? 1 : place === 'title' ? 2 : isFormal === true ? 4 : 3
 
 /** How many changes of one definition a sentence names. */
 const SHOWN = 3
@@ -103,8 +106,8 @@ const textOf = (value: unknown): string => typeof value === 'string' ? value : v
 function changesOf (kind: Kind, member: string, before: unknown, after: unknown): Change[] {
   switch (member) {
     case 'inputSchema':
-      return compareSchemas(asObject(before), asObject(after), member).map(({ path, text, narrows, texts }) =>
-        ({ place: path, text, isBreaking: narrows, texts }))
+      return compareSchemas(asObject(before), asObject(after), member).map(({ path, text, narrows, isFormal, texts }) =>
+        ({ place: path, text, isBreaking: narrows, isFormal, texts }))
     case 'outputSchema':
       return outputChanges(before, after)
     case 'annotations':
@@ -112,7 +115,7 @@ function changesOf (kind: Kind, member: string, before: unknown, after: unknown)
     case 'arguments':
       return argumentChanges(before, after)
     case 'execution':
-      return [{ ...harmless(member, before, after), isBreaking: isObject(after) && after.taskSupport === 'required' }]
+      return executionChanges(before, after)
     case 'resources':
       return fileChanges(before, after)
     case 'title':
@@ -137,8 +140,8 @@ const asObject = (schema: unknown): unknown => isObject(schema) ? { type: 'objec
 function outputChanges (before: unknown, after: unknown): Change[] {
   if (before === undefined) return [{ place: 'outputSchema', text: 'is new', isBreaking: false }]
   if (after === undefined) return [{ place: 'outputSchema', text: 'is gone', isBreaking: true }]
-  return compareSchemas(asObject(before), asObject(after), 'outputSchema').map(({ path, text, widens, texts }) =>
-    ({ place: path, text, isBreaking: widens, texts }))
+  return compareSchemas(asObject(before), asObject(after), 'outputSchema').map(({ path, text, widens, isFormal, texts }) =>
+    ({ place: path, text, isBreaking: widens, isFormal, texts }))
 }
 
 /** The values of hints that are absent, and the value that promises less harm. */
@@ -159,11 +162,22 @@ function hintChanges (before: unknown, after: unknown): Change[] {
       if (hint === undefined) return changedText(place, was[name], is[name])
       const [old, now] = [was[name] ?? hint.absent, is[name] ?? hint.absent]
       const isBreaking = old === hint.safer && now !== hint.safer
-      const text = old === now
-        ? `means ${textOf(now)}, as before`
-        : `was ${textOf(old)} and is ${textOf(now)}${isBreaking ? ', so that it may do more harm' : ''}`
+      if (old === now) return meansAsBefore(place, now)
+      const text = `was ${textOf(old)} and is ${textOf(now)}${isBreaking ? ', so that it may do more harm' : ''}`
       return { place, text, isBreaking }
     })
+}
+
+const meansAsBefore = (place: string, value: unknown): Change =>
+  ({ place, text: `means ${textOf(value)}, as before`, isBreaking: false, isFormal: true })
+
+/** A tool that does not say so is no task. */
+function executionChanges (before: unknown, after: unknown): Change[] {
+  const place = 'execution/taskSupport'
+  const supportIn = (value: unknown): unknown => isObject(value) ? value.taskSupport ?? 'forbidden' : 'forbidden'
+  const [was, is] = [supportIn(before), supportIn(after)]
+  if (was === is) return [meansAsBefore(place, is)]
+  return [{ place, text: `was ${textOf(was)} and is ${textOf(is)}`, isBreaking: is === 'required' }]
 }
 
 /** The changes of the arguments of a prompt. */

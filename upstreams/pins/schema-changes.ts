@@ -1,19 +1,9 @@
 import { isSameJson } from '../../lib/same-json.js'
 import { isObject } from '../../protocol/wire/json.js'
+import { compareAlternatives } from './alternatives.js'
+import { referencedIn } from './references.js'
+import { cut, escape, isForReaders, schemaIn, setOf, without, type Schema, type SchemaChange } from './schema-change.js'
 
-/** A change in a schema: where, in words what, and whether fewer or other values are valid than before. */
-export interface SchemaChange {
-  readonly path: string
-  readonly text: string
-  /** True where a value that was valid may not be any more. */
-  readonly narrows: boolean
-  /** True where a value that was not valid may be now. */
-  readonly widens: boolean
-  /** The texts before and after, where it is one for readers. */
-  readonly texts?: readonly [before: string, after: string]
-}
-
-type Schema = Record<string, unknown>
 type Found = SchemaChange[]
 type Rule = (before: unknown, after: unknown, path: string, found: Found, schemas: readonly [Schema, Schema]) => void
 
@@ -21,7 +11,21 @@ type Rule = (before: unknown, after: unknown, path: string, found: Found, schema
 export function compareSchemas (before: unknown, after: unknown, path: string): SchemaChange[] {
   const found: Found = []
   compare(before, after, path, found)
-  return found
+  const isShared = ({ path: place }: SchemaChange): boolean => sharedNameIn(place, path) !== undefined
+  if (!found.some(change => isShared(change) && (change.narrows || change.widens))) return found
+  const referenced = [referencedIn(before), referencedIn(after)]
+  return found.map(change => {
+    const name = sharedNameIn(change.path, path)
+    const isReached = name === undefined || referenced.some(names => names === undefined || names.has(name))
+    if (isReached) return change
+    return { ...change, text: `${change.text}, where no reference leads`, narrows: false, widens: false, isFormal: true }
+  })
+}
+
+/** The shared schema that a place is in, such as `$defs/x`. */
+function sharedNameIn (place: string, root: string): string | undefined {
+  const [keyword = '', name] = place.slice(root.length + 1).split('/')
+  return name !== undefined && (keyword === '$defs' || keyword === 'definitions') ? `${keyword}/${name}` : undefined
 }
 
 function compare (before: unknown, after: unknown, path: string, found: Found): void {
@@ -31,34 +35,40 @@ function compare (before: unknown, after: unknown, path: string, found: Found): 
     found.push({ path, text: 'is another schema', narrows: true, widens: true })
     return
   }
+  const alternatives = compareAlternatives(old, now, path, (one, other, place) => {
+    const changes: Found = []
+    compare(one, other, place, changes)
+    return changes
+  })
+  if (alternatives !== undefined) {
+    found.push(...alternatives)
+    return
+  }
   for (const key of new Set([...Object.keys(old), ...Object.keys(now)])) {
     const [was, is] = [memberOf(old, key), memberOf(now, key)]
     if (!isSameJson(was, is)) ruleOf(key)(was, is, `${path}/${escape(key)}`, found, [old, now])
   }
 }
 
-/** `true` allows all, `false` nothing. */
-const schemaIn = (value: unknown): Schema | undefined =>
-  value === undefined || value === true ? {} : value === false ? { not: {} } : isObject(value) ? value : undefined
-
 const memberOf = (object: Schema, key: string): unknown => Object.hasOwn(object, key) ? object[key] : undefined
-const escape = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 const shown = (value: unknown): string => value === undefined ? 'absent' : cut(JSON.stringify(value))
 const wasAndIs = (before: unknown, after: unknown): string => `was ${shown(before)} and is ${shown(after)}`
-const cut = (text: string): string => text.length > 120 ? `${text.slice(0, 120)}…` : text
-const setOf = (value: unknown): Set<string> =>
-  new Set((Array.isArray(value) ? value : [value]).map(item => JSON.stringify(item)))
-const without = (some: Set<string>, others: Set<string>): string[] => [...some].filter(item => !others.has(item))
 
 /** Readers see it, and no value is valid or not for it. */
 const forReaders: Rule = (before, after, path, found) => {
+  const isText = typeof before === 'string' || typeof after === 'string'
   found.push({
     path,
-    text: typeof before === 'string' && typeof after === 'string' ? 'has another text' : wasAndIs(before, after),
+    text: isText ? before === undefined ? 'is new' : after === undefined ? 'is gone' : 'has another text' : wasAndIs(before, after),
     narrows: false,
     widens: false,
-    ...(typeof before === 'string' || typeof after === 'string') && { texts: [textOf(before), textOf(after)] }
+    ...isText && { texts: [textOf(before), textOf(after)] }
   })
+}
+
+/** The dialect or the name of a schema says nothing to readers. */
+const formal: Rule = (before, after, path, found) => {
+  found.push({ path, text: wasAndIs(before, after), narrows: false, widens: false, isFormal: true })
 }
 
 const textOf = (value: unknown): string => typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
@@ -82,7 +92,7 @@ const bound = (isLeast: boolean): Rule => (before, after, path, found) => {
   const [was, is] = [isBound(before) ? before : none, isBound(after) ? after : none]
   const [lower, higher] = [is < was, is > was]
   const [narrows, widens] = isLeast ? [higher, lower] : [lower, higher]
-  found.push({ path, text: wasAndIs(before, after), narrows, widens })
+  found.push({ path, text: wasAndIs(before, after), narrows, widens, ...was === is && { isFormal: true } })
 }
 
 /** A list of alternatives, of which absent means any. */
@@ -90,7 +100,10 @@ const alternatives: Rule = (before, after, path, found) => {
   const [was, is] = [setOf(before), setOf(after)]
   const [gone, added] = [without(was, is), without(is, was)]
   if (before === undefined || after === undefined) return assertion(before, after, path, found, [{}, {}])
-  if (gone.length + added.length === 0) return forReaders('the same', 'in another order', path, found, [{}, {}])
+  if (gone.length + added.length === 0) {
+    found.push({ path, text: 'has another order', narrows: false, widens: false, isFormal: true })
+    return
+  }
   const text = [
     ...(gone.length > 0 ? [`no longer allows ${cut(gone.join(', '))}`] : []),
     ...(added.length > 0 ? [`allows ${cut(added.join(', '))}, too`] : [])
@@ -130,7 +143,9 @@ const required: Rule = (before, after, path, found) => {
   for (const name of without(was, is)) {
     found.push({ path, text: `${name} is not required any more`, narrows: false, widens: true })
   }
-  if (isSameSet(was, is)) found.push({ path, text: 'has another order', narrows: false, widens: false })
+  if (!isSameSet(was, is)) return
+  const text = was.size > 0 ? 'has another order' : 'means the same'
+  found.push({ path, text, narrows: false, widens: false, isFormal: true })
 }
 
 const isSameSet = (one: Set<string>, other: Set<string>): boolean =>
@@ -168,7 +183,8 @@ const inner: Rule = (before, after, path, found) => {
       path,
       text: wasAndIs(before, after),
       narrows: !isNoOp && after !== undefined,
-      widens: !isNoOp && before !== undefined
+      widens: !isNoOp && before !== undefined,
+      ...isNoOp && { isFormal: true }
     })
   } else compare(before, after, path, found)
 }
@@ -179,10 +195,7 @@ const flag: Rule = (before, after, path, found) => {
 }
 
 const RULES: Readonly<Record<string, Rule>> = {
-  ...Object.fromEntries(
-    ['title', 'description', 'examples', 'default', '$comment', 'deprecated', '$schema', '$id', 'readOnly', 'writeOnly']
-      .map(key => [key, forReaders])
-  ),
+  ...Object.fromEntries(['$schema', '$id'].map(key => [key, formal])),
   ...Object.fromEntries(
     ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'].map(key => [key, bound(true)])
   ),
@@ -208,4 +221,4 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 /** Validators pass over keywords of extensions. */
 const ruleOf = (key: string): Rule =>
-  (Object.hasOwn(RULES, key) ? RULES[key] : undefined) ?? (key.startsWith('x-') ? forReaders : assertion)
+  (Object.hasOwn(RULES, key) ? RULES[key] : undefined) ?? (isForReaders(key) ? forReaders : assertion)

@@ -6,6 +6,10 @@ type Json = Record<string, unknown>
 const object = (properties: Json, more: Json = {}): Json => ({ type: 'object', properties, ...more })
 const one = (schema: unknown): Json => object({ a: schema as Json })
 
+/** A schema with a shared one called x, and a reference. */
+const sharing = (x: Json, $ref = '#/$defs/x'): Json => ({ ...one({ $ref }), $defs: { x } })
+const nested = (z: Json): Json => ({ ...one({ $ref: '#/definitions/y~1' }), definitions: { 'y/': { items: { $ref: '#/definitions/z' } }, z } })
+
 /** Schemas before and after: whether arguments that were valid may not be any more, and others may be. */
 const CASES: Array<[name: string, before: unknown, after: unknown, verdict: 'same' | 'neither' | 'narrows' | 'widens' | 'both']> = [
   ['the order of members', { type: 'object', title: 'x' }, { title: 'x', type: 'object' }, 'same'],
@@ -62,7 +66,23 @@ const CASES: Array<[name: string, before: unknown, after: unknown, verdict: 'sam
   ['an alternative with another text', one({ anyOf: [{ title: 'a' }] }), one({ anyOf: [{ title: 'b' }] }), 'neither'],
   ['a part more', one({ allOf: [] }), one({ allOf: [{ minimum: 1 }] }), 'narrows'],
   ['a part less', one({ allOf: [{ minimum: 1 }] }), one({ allOf: [] }), 'widens'],
-  ['a definition behind a reference', { $defs: { x: { type: 'string' } } }, { $defs: { x: { type: 'number' } } }, 'both'],
+  ['alternatives to what was allowed', one({ type: 'string' }), one({ anyOf: [{ type: 'null' }, { type: 'string' }] }), 'widens'],
+  ['alternatives, of which one allows more', one({ enum: ['a'] }), one({ anyOf: [{ enum: ['a', 'b'] }, { type: 'null' }] }), 'widens'],
+  ['alternatives, of which none allows as much', one({}), one({ anyOf: [{ type: 'string' }, { type: 'null' }] }), 'narrows'],
+  ['alternatives of which one has to be the only one', one({ type: 'string' }), one({ oneOf: [{ type: 'string' }, {}] }), 'both'],
+  ['alternatives with a condition for all', one({ type: 'string' }), one({ anyOf: [{ type: 'string' }, {}], minLength: 1 }), 'both'],
+  ['an alternative that is the only one', one({ type: 'string' }), one({ anyOf: [{ type: 'string' }] }), 'same'],
+  ['one alternative that is left', one({ anyOf: [{ type: 'string' }, { type: 'null' }] }), one({ type: 'string' }), 'narrows'],
+  ['one alternative that is left, with more values', one({ anyOf: [{ const: 'a' }, { type: 'null' }] }), one({}), 'widens'],
+  ['a definition behind a reference', sharing({ type: 'string' }), sharing({ type: 'number' }), 'both'],
+  ['a definition behind a reference to a part', sharing({ a: { type: 'string' } }, '#/$defs/x/a'), sharing({ a: { type: 'number' } }, '#/$defs/x/a'), 'both'],
+  ['a definition behind another one', nested({ type: 'string' }), nested({ type: 'number' }), 'both'],
+  ['a definition that no reference leads to', sharing({ type: 'string' }, '#/$defs/y'), sharing({ type: 'number' }, '#/$defs/y'), 'neither'],
+  ['a definition that a reference led to', sharing({ type: 'string' }), sharing({ type: 'number' }, '#/$defs/y'), 'both'],
+  ['a definition beside references to the whole', sharing({ minimum: 1 }, '#'), sharing({ minimum: 2 }, '#'), 'neither'],
+  ['a definition that a reference by name may lead to', sharing({ minimum: 1 }, '#x'), sharing({ minimum: 2 }, '#x'), 'narrows'],
+  ['a definition that an encoded reference may lead to', sharing({ minimum: 1 }, '#/$defs/%78'), sharing({ minimum: 2 }, '#/$defs/%78'), 'narrows'],
+  ['a definition under another base', { ...sharing({ minimum: 1 }, '#'), $id: 'a:b' }, { ...sharing({ minimum: 2 }, '#'), $id: 'a:b' }, 'narrows'],
   ['a definition that is new', {}, { $defs: { x: {} } }, 'neither'],
   ['another reference', one({ $ref: '#/$defs/x' }), one({ $ref: '#/$defs/y' }), 'both'],
   ['a condition that is new', {}, { if: {}, then: {} }, 'narrows'],
@@ -100,4 +120,34 @@ t.test('the place of a change is a JSON pointer, and its text says what it was a
     ]
   )
   t.match(compareSchemas(object({ 'a/b~': {} }), object({}), 'in'), [{ path: 'in/properties/a~1b~0', text: 'is gone' }])
+})
+
+t.test('what became an alternative is told in a sentence, with the texts for readers', async t => {
+  const before = { type: 'string', description: 'A path.', title: 'x' }
+  const after = { anyOf: [{ type: 'string', description: 'A path.' }, { type: 'null' }], title: 'y' }
+  t.match(compareSchemas(before, after, 'in'), [
+    { path: 'in/anyOf', text: 'allows {"type":"null"}, too' },
+    { path: 'in/title', text: 'has another text' }
+  ])
+  t.match(compareSchemas(after, before, 'in'), [
+    { path: 'in/anyOf', text: 'no longer allows {"type":"null"}' },
+    { path: 'in/title', text: 'has another text' }
+  ])
+})
+
+t.test('what is only written in another way, or not used, is marked', async t => {
+  const cases: Array<[before: Json, after: Json, text: string]> = [
+    [{ required: ['a', 'b'] }, { required: ['b', 'a'] }, 'has another order'],
+    [{ required: [] }, {}, 'means the same'],
+    [{ enum: ['a', 'b'] }, { enum: ['b', 'a'] }, 'has another order'],
+    [{}, { $schema: 'a:b' }, 'was absent and is "a:b"'],
+    [{}, { maximum: 9007199254740991 }, 'was absent and is 9007199254740991'],
+    [{ additionalProperties: true }, {}, 'was true and is absent'],
+    [{ $defs: { x: {} } }, { $defs: { x: { type: 'string' } } }, 'was absent and is "string", where no reference leads']
+  ]
+  for (const [before, after, text] of cases) {
+    const [change, ...more] = compareSchemas(before, after, 'in')
+    t.match(change, { text, isFormal: true, texts: undefined }, text)
+    t.strictSame(more, [])
+  }
 })
