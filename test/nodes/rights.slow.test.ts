@@ -23,6 +23,8 @@ async function connect (t: Test, { url }: Node, ticket: string) {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp?ticket=${ticket}`)
   t.teardown(() => socket.terminate())
   const closed = once(socket, 'close') as Promise<[number, Buffer]>
+  // A socket that is refused has an error, which the wait for its opening tells.
+  closed.catch(() => {})
   await inTime(once(socket, 'open'), 'the socket opens')
   const ask = async (message: object) => {
     socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
@@ -136,7 +138,7 @@ onSharedRedis(t, (t, share) => {
     'a ticket of a caller that a host application identified is good where one does so, until it expires',
     async t => {
       const store = await share(t)
-      const expires = Date.now() + 5_000
+      let expires = 0
       const host = async (): Promise<Node> => {
         const app = Fastify()
         t.teardown(async () => await app.close())
@@ -151,11 +153,23 @@ onSharedRedis(t, (t, share) => {
       }
       const [first, second] = [await host(), await host()]
       const other = await listening(t, { ...store, ...MINE })
-      const [ticket, foreign] = [await ticketOf(first, 'x'), await ticketOf(first, 'x')]
-      t.equal(await statusOf(other, foreign), 401)
-      const { tools, closed } = await connect(t, second, ticket)
-      t.ok((await tools()).includes('calculate'))
+      expires = Date.now() + 60_000
+      t.equal(await statusOf(other, await ticketOf(first, 'x')), 401)
+      const { names, closed } = await servedFor(5_000)
+      t.ok(names.includes('calculate'))
       t.equal(await closed(), 4401)
+
+      /** Connects with a credential of so many milliseconds, or more where a busy machine needs them. */
+      async function servedFor (ms: number): Promise<{ names: string[], closed: () => Promise<number> }> {
+        expires = Date.now() + ms
+        try {
+          const { tools, closed } = await connect(t, second, await ticketOf(first, 'x'))
+          return { names: await tools(), closed }
+        } catch (error) {
+          if (Date.now() < expires || ms > 60_000) throw error
+          return await servedFor(2 * ms)
+        }
+      }
     }
   )
 
