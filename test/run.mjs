@@ -1,5 +1,6 @@
 // Runs the compiled tests. Words after the command choose the files whose path contains one of them; without words the fast tier is run,
-// with --slow the other one, and with --all both. With --where FILE it only prints which test files reach that product file.
+// with --slow the other one, and with --all both. With --again, a few files that fail are run once more, alone. With --where FILE it
+// only prints which test files reach that product file.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -15,7 +16,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PARTS = 5
 /** In seconds, for all tests of a part, on a machine that others use, too; test/all.ts limits each of them. */
 const TIMEOUT = 3_900
-const FLAGS = ['--all', '--slow', '--times', '--where']
+/** When more files fail, a second run is not worth its time. */
+const MAX_AGAIN = 5
+const FLAGS = ['--all', '--slow', '--times', '--again', '--where']
 /** Where `tap report` looks. */
 const COVERAGE = join(ROOT, '.tap/coverage')
 
@@ -46,9 +49,17 @@ const report = new Report(join(folder, 'progress'))
 prepare()
 rmSync(COVERAGE, { recursive: true, force: true })
 
-const running = Array.from({ length: parts }, (_, index) => runPart(index + 1))
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop(signal))
-const codes = await Promise.all(running.map(({ code }) => code))
+let running = Array.from({ length: parts }, (_, index) => runPart(index + 1, { tier, words, parts }))
+let codes = await Promise.all(running.map(({ code }) => code))
+if (flags.includes('--again')) {
+  const failed = await report.findFailed()
+  if (failed.length > 0 && failed.length <= MAX_AGAIN) {
+    report.beginAgain(failed)
+    running = [runPart(1, { tier: 'all', words: failed, parts: 1 })]
+    codes = [await running[0].code]
+  }
+}
 const hasCoverage = tier !== 'fast' || await checkCoverage()
 const succeeded = report.end(codes)
 rmSync(folder, { recursive: true, force: true })
@@ -58,7 +69,7 @@ report.printTotals()
 process.exitCode = succeeded && hasCoverage ? 0 : 1
 
 /** Starts a process for one part of the files. */
-function runPart (part) {
+function runPart (part, { tier, words, parts }) {
   const child = spawn(process.execPath, ['--enable-source-maps', `build/test/parts/${part}.js`], {
     cwd: ROOT,
     env: {

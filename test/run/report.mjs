@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { inspect } from 'node:util'
@@ -21,8 +22,12 @@ export class Report {
   /** The file of each test on the root, by its title. */
   #files = new Map()
   #times = new Map()
-  /** One line for each test that failed, to be repeated at the end. */
+  /** One line for each test that failed, to be repeated at the end, and its file, if it is known. */
   #failures = []
+  /** The files that run a second time. */
+  #again = []
+  /** Settle when the processes have told all. */
+  #connections = []
   #out
   #server
   #timer
@@ -48,6 +53,21 @@ export class Report {
     return parser
   }
 
+  /** Finds the files in which a test failed, after all processes; none where one of them is not known, or a file did not run to its end. */
+  async findFailed () {
+    await Promise.all(this.#connections)
+    const files = new Set(this.#failures.map(({ file }) => file))
+    return files.has(undefined) || this.#done.ended.size < this.#done.files ? [] : [...files]
+  }
+
+  /** Begins a second run of these files, which counts in place of the first. */
+  beginAgain (files) {
+    this.#print(`Once more, alone: ${files.join(', ')}`)
+    this.#again = files
+    this.#failures = []
+    this.#count.failed = 0
+  }
+
   /** Ends the report, with the exit codes of the processes; true when tests ran, and none failed. */
   end (codes) {
     clearInterval(this.#timer)
@@ -70,12 +90,15 @@ export class Report {
 
   printTotals () {
     const { passed, failed, skipped } = this.#count
-    for (const failure of this.#failures) this.#print(failure)
+    const unsteady = this.#again.filter(again => this.#failures.every(({ file }) => file !== again))
+    if (unsteady.length > 0) this.#print(`Failed beside others, and passed alone, so to be mended: ${unsteady.join(', ')}`)
+    for (const { line } of this.#failures) this.#print(line)
     this.#print(`The tests took ${duration(performance.now() - this.#begun)}.`)
     this.#print(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   }
 
   #listen (socket) {
+    this.#connections.push(once(socket, 'close').catch(() => {}))
     socket.on('error', () => {})
     createInterface({ input: socket }).on('line', line => this.#take(JSON.parse(line)))
   }
@@ -109,7 +132,7 @@ export class Report {
     const alone = file === undefined ? '' : `npm test -- ${file.replace(/^test\//, '')}`
     const hint = alone === '' ? '' : `\n    run it alone: ${alone}`
     this.#print(`\n✖ ${title}\n${indent(details.filter(Boolean).join('\n'))}${hint}\n`)
-    this.#failures.push(`✖ ${title}${alone === '' ? '' : ` (${alone})`}`)
+    this.#failures.push({ line: `✖ ${title}${alone === '' ? '' : ` (${alone})`}`, file })
   }
 
   #print (text) {

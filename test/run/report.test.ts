@@ -11,6 +11,8 @@ interface Report {
   printTimes: () => void
   printLeftOut: (files: string[]) => void
   printTotals: () => void
+  findFailed: () => Promise<string[]>
+  beginAgain: (files: string[]) => void
 }
 
 const MODULE = new URL('../../../test/run/report.mjs', import.meta.url).href
@@ -49,7 +51,11 @@ async function reporting (t: Test, isTTY: boolean) {
   await once(socket, 'connect')
   t.teardown(() => { socket.destroy(); report.end([0]) })
   const tell = (...lines: object[]): void => { for (const line of lines) socket.write(`${JSON.stringify(line)}\n`) }
-  return { report, out, every, tell, tick: () => tick() }
+  const end = async (): Promise<void> => {
+    socket.end()
+    await once(socket, 'close')
+  }
+  return { report, out, every, tell, end, tick: () => tick() }
 }
 
 t.test('on a terminal one line says how far the run is, and is replaced each second', async t => {
@@ -88,6 +94,38 @@ t.test('a failing test is printed when it fails, with the command that runs it a
     /\n✖ a ticket > and no more \(npm test -- access\/a\.test\.ts\)\n(✖ .*\n)*The tests took/,
     'again at the end'
   )
+})
+
+t.test('files that failed count anew in their second run, and are named if they pass then', async t => {
+  const { report, out, tell, end } = await reporting(t, false)
+  const files = ['test/a.test.ts', 'test/b.test.ts']
+  tell({ files }, ...files.map(file => ({ begun: `of ${file}`, file })), ...files.map(file => ({ ended: 'x', file, ms: 1, cpu: 1, isLast: true })))
+  await end()
+  report.parser().end(`TAP version 14\nok 1 - one\n${files.map((file, index) => `not ok ${index + 2} - of ${file}\n`).join('')}1..3\n`)
+  t.strictSame(await report.findFailed(), files)
+  report.beginAgain(files)
+  report.parser().end('TAP version 14\nok 1 - of test/a.test.ts\nnot ok 2 - of test/b.test.ts\n1..2\n')
+  t.equal(report.end([1]), false)
+  out.printed = ''
+  report.printTotals()
+  t.strictSame(out.printed.trimEnd().split('\n'), [
+    'Failed beside others, and passed alone, so to be mended: test/a.test.ts',
+    '✖ of test/b.test.ts (npm test -- b.test.ts)',
+    'The tests took 0 s.',
+    '2 passed, 1 failed'
+  ])
+})
+
+t.test('files that did not run to their end, or that nobody knows, get no second run', async t => {
+  const { report, tell, end } = await reporting(t, false)
+  tell({ files: ['test/a.test.ts', 'test/b.test.ts'] }, { begun: 'one', file: 'test/a.test.ts' }, { ended: 'one', file: 'test/a.test.ts', ms: 1, cpu: 1, isLast: true })
+  await end()
+  report.parser().end('TAP version 14\nnot ok 1 - one\n1..1\n')
+  t.strictSame(await report.findFailed(), [])
+  const unknown = await reporting(t, false)
+  await unknown.end()
+  unknown.report.parser().end('TAP version 14\nnot ok 1 - one\n1..1\n')
+  t.strictSame(await unknown.report.findFailed(), [])
 })
 
 t.test('the end has what was left out, the time, and what passed and failed', async t => {
