@@ -110,7 +110,7 @@ const refuseOtherSites: onRequestHookHandler = ({ headers }, _reply, done) => {
 }
 
 function send (reply: FastifyReply, { status, body, headers }: RestOutcome): FastifyReply {
-  return reply.code(status).headers(headers).header('cache-control', 'no-store').send(body)
+  return reply.code(status).headers({ 'content-type': 'application/json', 'cache-control': 'no-store', ...headers }).send(body)
 }
 
 function describe ({ mcp, prefix }: FastifyInstance, request: FastifyRequest) {

@@ -73,7 +73,7 @@ function serveCall (
   const isAnswer = paramsOf === paramsOfAnswers
   const toOutcome: ToOutcome = (answer, status) =>
     outcomeOfCall(answer, status, () => answersPath(request, isAnswer))
-  const channel = new RestReply(gateway.eventStreams, reply, toOutcome, query, resourcesPath(request, isAnswer))
+  const channel = new RestReply(gateway.eventStreams, reply, toOutcome, query, () => resourcesPath(request, isAnswer))
   const _meta = channel.canStream ? PROGRESS_META : CALL_META
   const incoming = decodeRequest(
     body,

@@ -6,8 +6,6 @@ import { problem, problemOfError, problemOfFailure, type RestOutcome } from './p
 /** A response, without its id. */
 export interface Answered { readonly result?: Record<string, unknown>, readonly error?: WireError }
 
-const JSON_TYPE = { 'content-type': 'application/json' }
-
 const ASKS = (answersAt: string): string =>
   `The tool asks before it goes on: send {"arguments":{…},"state":"…","answers":{…}} to ${answersAt}, with the same arguments, this state, and an answer to each question by its key`
 const CANNOT_ASK = 'The resource asks before it can be read, which plain HTTP has no way to answer; read it with an MCP client'
@@ -46,10 +44,10 @@ export const success = (value: unknown): RestOutcome => successWith(JSON.stringi
 export function outcomeOfAccepted (uri: string, resourcesPath: string): RestOutcome {
   const location = `${resourcesPath}?uri=${encodeURIComponent(uri)}`
   const body = JSON.stringify({ status: 'working', call: uri, resultAt: location })
-  return { status: 202, body, headers: { ...JSON_TYPE, location } }
+  return { status: 202, body, headers: { location } }
 }
 
-const successWith = (body: string): RestOutcome => ({ status: 200, body, headers: JSON_TYPE })
+const successWith = (body: string): RestOutcome => ({ status: 200, body })
 
 /** The response in the text, as far as it is one. */
 export function answerIn (text: string): Answered {

@@ -7,7 +7,8 @@ import { isObject } from '../../protocol/wire/json.js'
 export interface RestOutcome {
   readonly status: number
   readonly body: string
-  readonly headers: Record<string, string>
+  /** With `content-type` where the body is other than plain JSON. */
+  readonly headers?: Record<string, string>
 }
 
 /** The statuses of errors that are JSON-RPC errors like any other for MCP clients, by their `data.code`. */

@@ -32,18 +32,18 @@ export class RestReply implements Channel {
   readonly #reply: FastifyReply
   readonly #toOutcome: ToOutcome
   #sink: Sink | undefined
-  readonly #resourcesPath: string
+  readonly #resourcesPath: () => string
   /** The reply that the result becomes, once there is one. */
   #outcome: RestOutcome | undefined
   #done = false
 
-  /** `query` has what the request is narrowed by, besides its headers; resources are read at `resourcesPath`. */
+  /** `query` has what narrows the request, besides its headers; `resourcesPath` finds where resources are read. */
   constructor (
     eventStreams: EventStreamPort,
     reply: FastifyReply,
     toOutcome: ToOutcome,
     query: unknown,
-    resourcesPath = ''
+    resourcesPath = () => ''
   ) {
     this.#resourcesPath = resourcesPath
     this.#eventStreams = eventStreams
@@ -67,7 +67,7 @@ export class RestReply implements Channel {
   }
 
   encodeAccepted (uri: string): string {
-    this.#outcome = outcomeOfAccepted(uri, this.#resourcesPath)
+    this.#outcome = outcomeOfAccepted(uri, this.#resourcesPath())
     return this.#outcome.body
   }
 

@@ -101,6 +101,8 @@ function mediaTypeOf ({ 'content-type': given = '' }: IncomingHttpHeaders) {
 
 /** The text of bytes; undefined where they are not in their character set. */
 function decode (bytes: Buffer, charset: string, isLenient = false): string | undefined {
+  // Nearly all of them are UTF-8 without a byte order mark, which needs no decoder of its own.
+  if (/^utf-?8$/i.test(charset) && bytes[0] !== 0xef && isUtf8(bytes)) return bytes.toString()
   try {
     return new TextDecoder(charset, { fatal: !isLenient }).decode(bytes)
   } catch {
