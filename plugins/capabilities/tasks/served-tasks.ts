@@ -2,6 +2,7 @@ import { withTimeout } from '../../../lib/time.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Dispatcher } from '../../../protocol/dispatch/dispatcher.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
+import { mistakeInForm } from '../../../protocol/questions/form-mistake.js'
 import { modern } from '../../../protocol/revisions/table.js'
 import { makeTaskId, type NewTask } from '../../../protocol/tasks/new-task.js'
 import type { StoredTasks } from '../../../protocol/tasks/stored-tasks.js'
@@ -126,10 +127,12 @@ export class ServedTasks {
     if (task?.status === 'working') await this.runs.resume(task, call)
   }
 
-  #isGood ({ method, params = {} }: TaskQuestion, answer: unknown): boolean {
+  /** The form may be one of a server, so nothing of its schema is compiled; our tools check it whole as they run. */
+  #isGood ({ method, params: { requestedSchema, ...params } = {} }: TaskQuestion, answer: unknown): boolean {
     try {
-      this.#dispatcher.clientRequestKinds.get(method).answer(answer, params, modern)
-      return true
+      const given = this.#dispatcher.clientRequestKinds.get(method).answer(answer, params, modern)
+      const { action, content }: { action?: unknown, content?: Params } = Object(given)
+      return action !== 'accept' || requestedSchema === undefined || mistakeInForm(requestedSchema, content ?? {}) === undefined
     } catch {
       return false
     }

@@ -63,6 +63,7 @@ export class FakeConnection implements Connection {
 
 export interface Fake {
   alias?: string
+  task?: 'may' | 'must'
   timeout?: number
   elicitation?: boolean
   sampling?: boolean
@@ -83,7 +84,7 @@ const LIMITS: ParkingLimits = {
 export function addUpstream (
   app: FastifyInstance,
   version: string,
-  { alias = 'files', timeout, elicitation = true, sampling = true, connectionFor, maxRounds = 10, limits }: Fake = {}
+  { alias = 'files', task, timeout, elicitation = true, sampling = true, connectionFor, maxRounds = 10, limits }: Fake = {}
 ): { connection: FakeConnection, parked: ParkedCalls } {
   const connection = new FakeConnection(version)
   const parked = openParking({ ...LIMITS, ...limits }, app.mcp.nodeCalls)
@@ -96,7 +97,7 @@ export function addUpstream (
     connectionFor: connectionFor ?? (async () => connection)
   } as unknown as Upstream
   app.mcp.tools.add({
-    ...tool({ name: `${alias}__tool`, description: 'Relayed', run: () => '' }),
+    ...tool({ name: `${alias}__tool`, description: 'Relayed', ...(task !== undefined && { task }), run: () => '' }),
     upstream: alias,
     relay: async (params, call) => await relayRequest(call, upstream, 'tools/call', { ...params, name: 'tool' })
   })

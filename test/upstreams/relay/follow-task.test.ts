@@ -3,6 +3,7 @@ import { McpError } from '../../../protocol/wire/errors.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import { gateway } from '../../support/gateway.js'
 import type { Json } from '../../support/recorder.js'
+import { Speaker } from '../../support/speaker.js'
 import { until } from '../../support/wait.js'
 import { addUpstream } from './fake-upstream.js'
 import { RelayClient, type Reply } from './relay-client.js'
@@ -107,5 +108,45 @@ t.test('a question of a task is asked once, though its upstream goes on showing 
     t.match(reply.result, { content: DONE.content })
     t.strictSame(of('tasks/update'), [{ taskId: ID, inputResponses: { who: { action: 'accept', content: {} } } }])
     t.equal(of('tools/call').length, 1)
+  }
+})
+
+t.test('no pattern of an upstream is evaluated when its question is answered in a task', async t => {
+  const form = (name: Json): Params =>
+    ({ message: '?', requestedSchema: { type: 'object', properties: { name: { type: 'string', ...name } }, required: ['name'] } })
+  const asking = (name: Json): Params =>
+    ({ resultType: 'input_required', inputRequests: { who: { method: 'elicitation/create', params: form(name) } }, requestState: 's' })
+  for (const version of [MODERN, LEGACY]) {
+    const app = await gateway(t)
+    const { connection } = addUpstream(app, MODERN, { task: 'must' })
+    t.after(() => connection.arrived.end())
+    const answers: unknown[] = [{ name: 1 }, { name: `${'a'.repeat(24)}!` }]
+    const client = new Speaker(app, {
+      version,
+      principal: 'ada',
+      capabilities: { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } },
+      answers: { 'elicitation/create': () => ({ action: 'accept', content: answers.shift() }) }
+    })
+    const creation = client.answerTo(client.send('tools/call', { name: 'files__tool', arguments: {}, ...(version === LEGACY && { task: {} }) }))
+    const first = await connection.arrived.next()
+    first.resolve(asking({ pattern: '^(a+)+$' }))
+    const { result } = await creation
+    const taskId = String(version === LEGACY ? (result.task as Json).taskId : result.taskId)
+    if (version === LEGACY) {
+      client.send('tasks/result', { taskId })
+    } else {
+      for (const content of answers.splice(0)) {
+        let inputRequests: Json | undefined
+        await until(async () => {
+          inputRequests = (await client.answerTo(client.send('tasks/get', { taskId }))).result.inputRequests as Json | undefined
+          return inputRequests !== undefined
+        }, 'the question')
+        const inputResponses = Object.fromEntries(Object.keys(inputRequests ?? {}).map(key => [key, { action: 'accept', content }]))
+        await client.request('tasks/update', { taskId, inputResponses })
+      }
+    }
+    const second = await connection.arrived.next()
+    t.match(second.params.inputResponses, { who: { content: { name: /^a+!$/ } } }, `${version}: its server judges it`)
+    second.resolve(DONE)
   }
 })
