@@ -30,11 +30,11 @@ t.beforeEach(forgetCalls)
 t.test('calls survive a reload, without what may be secret', async t => {
   await ended({ text: 'hello' }, { content: [{ type: 'text', text: 'world' }] })
   await ended(
-    { pin: '1234', password: 'hunter2', text: 'pb_abcdefghijkl' },
+    { pin: 'four-digits', password: 'hunter2', text: 'pb_abcdefghijkl' },
     { structuredContent: { access_token: 'abc' } }
   )
   const text = toStoredText(calls.value)
-  for (const secret of ['1234', 'hunter2', 'pb_abcdefghijkl', '"abc"']) t.notMatch(text, secret)
+  for (const secret of ['four-digits', 'hunter2', 'pb_abcdefghijkl', '"abc"']) t.notMatch(text, secret)
   const last = calls.value[0]?.id ?? 0
   forgetCalls()
   restoreCalls(parseCalls(text))
