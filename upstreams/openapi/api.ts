@@ -9,6 +9,7 @@ import { Choice } from './operations/choice.js'
 import { namesOf } from './operations/names.js'
 import { isHidden, readOperation, type FoundOperation, type Operation, type OperationSource } from './operations/operation.js'
 import { cookieNames } from './request/request.js'
+import { MAX_CUT } from './schema/fit.js'
 import { ANSWERS, Schemas } from './schema/schemas.js'
 
 export type ApiAddress = Extract<Address, { kind: 'openapi' }>
@@ -30,6 +31,8 @@ export interface ApiLimits {
   readonly maxSchema: number
 }
 
+/** The most operations of a document that are looked at, to within those of one path. */
+const MAX_FOUND = 100_000
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace']
 
 /** Reads an API from its document, over several turns of the event loop where it is long. Throws in words. */
@@ -39,29 +42,35 @@ export async function readApi ({ root, format }: ApiDocument, address: ApiAddres
   const url = urlOf(root, format, address)
   const warnings = new Warnings()
   const choice = new Choice(address.operations)
-  const all = findOperations(root, references, url, address, warnings)
-  const found = all.filter(each => choice.includes(choosable(each)))
+  const slices = new Slices()
+  const found: FoundOperation[] = []
+  for (const each of await findOperations(root, references, url, address, warnings, slices)) {
+    if (choice.includes(choosable(each))) found.push(each)
+    await slices.spend(each.path.length)
+  }
   for (const sentence of choice.unused()) warnings.add(sentence)
   const answers = address.operations.outputSchema === true
     ? new Schemas(references, format !== '3.1', ANSWERS)
     : undefined
   const source = { ...sourceOf(root, references, schemas, url, address, limits), answers }
-  const [tools, operations, slices] = [[] as Json[], new Map<string, Operation>(), new Slices()]
+  const [tools, operations] = [[] as Json[], new Map<string, Operation>()]
   let cut = 0
-  for (const each of found) {
-    if (tools.length >= limits.maxOperations) {
-      warnings.add(`its document has more than ${limits.maxOperations} operations (limit maxUpstreamEntries): the others are left out`)
-      break
-    }
+  if (found.length > limits.maxOperations) {
+    warnings.add(`its document has more than ${limits.maxOperations} operations (limit maxUpstreamEntries): the others are left out`)
+  }
+  for (const each of found.slice(0, limits.maxOperations)) {
+    // Arguments that are cut, or that do not fit, are read up to this length.
+    let size = MAX_CUT * limits.maxSchema
     try {
       const { operation, tool, isCut } = readOperation(each, source)
       tools.push(tool)
       operations.set(each.name, operation)
       if (isCut) cut++
-      await slices.spend(limits.maxSchema)
+      else size = limits.maxSchema
     } catch (error) {
       warnings.add(`operation ${quote(`${each.method} ${each.path}`)} is left out: ${(error as Error).message}`)
     }
+    await slices.spend(size)
   }
   if (cut > 0) warnings.add(`the arguments of ${cut} tools are not described to the end: they take more than ${limits.maxSchema} characters of JSON (limit maxApiSchema)`)
   const lost = new Set([...schemas.lost, ...answers?.lost ?? []])
@@ -87,18 +96,26 @@ function urlOf (root: Json, format: ApiDocument['format'], { url, document }: Ap
   return found
 }
 
-/** All operations of a document, each with its name, whichever become tools. */
-function findOperations (
+/** The operations of a document, each with its name, whichever become tools. */
+async function findOperations (
   root: Json,
   references: References,
   url: URL,
   address: ApiAddress,
-  warnings: Warnings
-): FoundOperation[] {
+  warnings: Warnings,
+  slices: Slices
+): Promise<FoundOperation[]> {
   const found: Array<Omit<FoundOperation, 'name'> & { operationId: string | undefined }> = []
   if (isHidden(root)) return []
-  for (const [path, item] of Object.entries(isObject(root['paths']) ? root['paths'] : {})) {
+  const paths = isObject(root['paths']) ? root['paths'] : {}
+  for (const path of Object.keys(paths)) {
+    await slices.spend(path.length)
     if (!path.startsWith('/')) continue
+    if (found.length >= MAX_FOUND) {
+      warnings.add(`its document has more than ${MAX_FOUND} operations: those of the paths behind them are left out`)
+      break
+    }
+    const item = paths[path]
     const pathItem = references.follow(item)
     if (pathItem === undefined) warnings.add(() => `path ${quote(path)} is left out: ${whyLost(item)}`)
     if (pathItem === undefined || isHidden(pathItem)) continue
@@ -114,7 +131,7 @@ function findOperations (
       found.push({ operationId, method: method.toUpperCase(), path, basePath, operation, pathItem })
     }
   }
-  const names = namesOf(found)
+  const names = await namesOf(found, slices)
   return found.map((each, index) => ({ ...each, name: names[index] as string }))
 }
 

@@ -1,5 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t, { type Test } from 'tap'
+import { readApi } from '../../../upstreams/openapi/api.js'
+import { parseDocument } from '../../../upstreams/openapi/document/parse.js'
 import { isApi } from '../../../upstreams/server-entry.js'
 import { gateway } from '../../support/gateway.js'
 import { until } from '../../support/wait.js'
@@ -167,6 +169,36 @@ t.test('hostile documents cost no more than their size', async t => {
       if (name === 'operations') t.match(warnings.join('\n'), /more than 200 operations \(limit maxUpstreamEntries\)/)
     })
   }
+})
+
+t.test('operations that cannot be tools count, cost no more than others, and are read in several turns', async t => {
+  const properties = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`member${index}`, { type: 'string' }]))
+  const parameters = Array.from({ length: 40 }, (_, index) => ({ name: `p${index}`, in: 'query', schema: { properties } }))
+  const paths = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`/${index}`, { $ref: '#/x-item' }]))
+  const text = JSON.stringify(documentOf(paths, { 'x-item': { parameters, get: {}, head: {} } }))
+  const document = await parseDocument(Buffer.from(text), 'x.json')
+  const address = { kind: 'openapi' as const, document: 'x.json', url: URL_OF_API, headers: {}, operations: {} }
+  const { stringify } = JSON
+  t.teardown(() => { JSON.stringify = stringify })
+  let [written, turns, isRead] = [0, 0, false]
+  JSON.stringify = ((...given: [unknown]) => {
+    const made = stringify(...given)
+    if (made.startsWith('{"type":"object","properties":{"p0":')) written++
+    return made
+  }) as typeof stringify
+  const turn = (): void => {
+    turns++
+    if (!isRead) setImmediate(turn)
+  }
+  turn()
+  const { tools, warnings } = await readApi(document, address, { maxOperations: 100, maxSchema: 32_768 })
+  isRead = true
+  JSON.stringify = stringify
+  t.equal(tools.length, 0)
+  t.match(warnings[0], /^its document has more than 100 operations \(limit maxUpstreamEntries\)/)
+  t.match(warnings.slice(1), [...Array.from({ length: 19 }, () => /is left out: its arguments take more than 32768/), 'and 81 more'])
+  t.ok(turns >= 100, `each has a turn of its own: ${turns}`)
+  t.equal(written, 0, 'arguments that are too long are not written as JSON')
 })
 
 t.test('an entry of an API has no fields of other servers', async t => {

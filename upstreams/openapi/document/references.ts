@@ -8,6 +8,8 @@ const MAX_CHAIN = 32
 /** The parts of a document that its references name. No other document is looked into. */
 export class References {
   readonly #root: Json
+  /** The values that were looked for: a long pointer may be followed from everywhere. */
+  readonly #found = new Map<string, unknown>()
 
   constructor (root: Json) {
     this.#root = root
@@ -15,6 +17,11 @@ export class References {
 
   /** The value at a pointer such as `#/components/schemas/Pet`; undefined where there is none. */
   find (reference: string): unknown {
+    if (!this.#found.has(reference)) this.#found.set(reference, this.#find(reference))
+    return this.#found.get(reference)
+  }
+
+  #find (reference: string): unknown {
     if (!reference.startsWith('#')) return undefined
     let value: unknown = this.#root
     for (const part of partsOf(reference)) {

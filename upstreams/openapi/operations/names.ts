@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Slices } from '../../../lib/slices.js'
 
 /** The most characters of the name of a tool. */
 const MAX = 49
@@ -9,17 +10,25 @@ export interface Nameable { readonly operationId: string | undefined, readonly m
 
 /**
  * A name of letters, digits, `_` and `-` for each operation, in their order: from its operationId, or its method and
- * path. It depends on the operations alone, and not on their order.
+ * path. It depends on the operations alone, and not on their order. Many take several turns of the event loop.
  */
-export function namesOf (operations: readonly Nameable[]): string[] {
-  const clean = operations.map(({ operationId, method, path }) => cleanName(operationId ?? method.toLowerCase() + path))
+export async function namesOf (operations: readonly Nameable[], slices: Slices): Promise<string[]> {
+  const clean: string[] = []
   const counts = new Map<string, number>()
-  for (const name of clean) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return clean.map((name, index) => {
+  for (const { operationId, method, path } of operations) {
+    const name = cleanName(operationId ?? method.toLowerCase() + path)
+    clean.push(name)
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+    await slices.spend(name.length)
+  }
+  const names: string[] = []
+  for (const [index, name] of clean.entries()) {
     const { method = '', path = '' } = operations[index] ?? {}
     const isClear = name.length <= MAX && counts.get(name) === 1
-    return isClear ? name : hashed(name, `${method} ${path}`)
-  })
+    names.push(isClear ? name : hashed(name, `${method} ${path}`))
+    await slices.spend(path.length)
+  }
+  return names
 }
 
 function cleanName (text: string): string {

@@ -1,6 +1,6 @@
 import { isObject } from '../../../protocol/wire/json.js'
 import { cutText } from '../schema/keywords.js'
-import { fit } from '../schema/fit.js'
+import { fit, MAX_CUT } from '../schema/fit.js'
 import type { Converted, Schemas } from '../schema/schemas.js'
 import { outputSchema } from './output.js'
 import { membersOf, readBody, type Members, type RequestBody } from '../document/bodies.js'
@@ -76,7 +76,7 @@ export function readOperation (
   const argument = body === undefined || members !== undefined ? undefined : freeName('body', named)
   const input = inputSchema(named, body, members, argument, source)
   const fitted = fit(input, schemas, source.maxSchema)
-  if (fitted === undefined) throw new Error(`its arguments take more than ${source.maxSchema} characters of JSON (limit maxApiSchema)`)
+  if (fitted === undefined) throw new Error(tooLong(source.maxSchema))
   const output = method === 'HEAD' ? undefined : source.answers && outputSchema(raw, root, references, source.answers, source.maxSchema)
   return {
     operation: {
@@ -92,6 +92,8 @@ export function readOperation (
     isCut: fitted.isCut
   }
 }
+
+const tooLong = (max: number): string => `its arguments take more than ${max} characters of JSON (limit maxApiSchema)`
 
 const hasMembers = ({ kind }: RequestBody): boolean => kind === 'json' || kind === 'form' || kind === 'multipart'
 
@@ -145,8 +147,12 @@ function inputSchema (
 ): Converted {
   const properties: Record<string, unknown> = {}
   const pointers = new Set<string>()
+  // What is too long in any case is not written as JSON.
+  let known = 0
   const add = (name: string, { schema, length, pointers: own }: Converted, description?: string): void => {
     const isLong = length > maxSchema
+    known += isLong ? 0 : length
+    if (known > MAX_CUT * maxSchema) throw new Error(tooLong(maxSchema))
     for (const pointer of isLong ? [] : own) pointers.add(pointer)
     const shown = isLong ? {} : schema
     setMember(properties, name, description === undefined ? shown : { ...shown, description })

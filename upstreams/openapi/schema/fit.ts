@@ -6,6 +6,8 @@ import type { Converted, Schemas } from './schemas.js'
 /** Characters of JSON of a part that is cut off, with its name. */
 const STUB = 150
 const CUT = 'Cut off here, because the whole would be too long; see the documentation of the API'
+/** What is longer than this many times the most characters is not cut, and has no place. */
+export const MAX_CUT = 16
 /** The depths to which a schema is cut that is too long by itself. */
 const DEPTHS = [10, 6, 4, 3, 2]
 
@@ -16,7 +18,7 @@ const DEPTHS = [10, 6, 4, 3, 2]
 export function fit (root: Converted, schemas: Schemas, max: number): { schema: Json, isCut: boolean } | undefined {
   const whole = withDefinitions(root, schemas, max)
   if (whole !== undefined) return whole
-  if (root.length > 16 * max) return undefined
+  if (root.length > MAX_CUT * max) return undefined
   for (const depth of DEPTHS) {
     const schema = cut(root.schema, depth) as Json
     const length = JSON.stringify(schema).length
