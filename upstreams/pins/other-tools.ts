@@ -2,8 +2,8 @@ import { Turns } from '../../lib/turns.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Entry } from '../lists/reading/kinds.js'
 
-/** A word that can be the name of a tool. Words without `_`, such as `search`, are in any text. */
-const WORD = /[A-Za-z][A-Za-z0-9-]*(?:_+[A-Za-z0-9-]+)+/g
+/** A run of characters of names: nothing of it is looked at twice, however long it is. */
+const RUN = /[A-Za-z][\w-]*/g
 const SHORTEST = 6
 
 /** The servers that have a tool of a name, by the name that each gives it and by that behind its alias. */
@@ -33,14 +33,23 @@ export async function ownersOf (
 export function findOtherTools (alias: string, entry: Entry | string, owners: OwnersOfNames): string[] {
   const found = new Set<string>()
   for (const text of textsIn(entry)) {
-    for (const [word] of text.matchAll(WORD)) {
-      const others = word.length < SHORTEST ? undefined : owners.get(word)
+    for (const [run] of text.matchAll(RUN)) {
+      const word = trim(run)
+      // Words without `_`, such as `search`, are in any text.
+      const others = word.length < SHORTEST || !word.includes('_') ? undefined : owners.get(word)
       if (others !== undefined && !others.has(alias)) {
         found.add(`names ${word}, a tool of ${[...others].sort().join(' and ')}`)
       }
     }
   }
   return [...found]
+}
+
+/** A run without the `_` at its end, as in `_create_issue_`. */
+function trim (run: string): string {
+  let end = run.length
+  while (run[end - 1] === '_') end--
+  return run.slice(0, end)
 }
 
 /** The texts for models: those of the definition itself, and the descriptions in its schemas. */
