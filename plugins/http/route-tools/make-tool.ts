@@ -31,7 +31,7 @@ const NO_CALLER = { headers: {}, forget: () => {} }
 export function makeRouteTool (route: FoundRoute, look: RouteLook, host: RouteHost): Tool {
   const url = readRouteUrl(route.url)
   if (url === undefined) throw new Error('its path has a form that Patchbay does not know')
-  const input = routeInput(route, url.names)
+  const input = routeInput(route, url.names, host.headers)
   const { schema = {} } = route
   const { name = nameOf(route), title, description = textOf(schema) ?? `${route.method} ${route.url}`, scopes } = look
   const made = tool({
@@ -65,8 +65,8 @@ async function callRoute (
       url: withQuery(path, sorted.query),
       headers: {
         ...(sorted.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...callerHeaders(call, headers),
         ...argumentHeaders(sorted.headers),
+        ...callerHeaders(call, headers),
         ...announced
       },
       remoteAddress: addressOf(call),

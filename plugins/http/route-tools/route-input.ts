@@ -30,18 +30,30 @@ export interface RouteInput {
   sort: (args: Params) => { path: Params, query: Params, headers: Params, body: unknown }
 }
 
-/** Headers that no argument sets: they say who calls, or how the message is carried. */
-const NOT_ARGUMENTS = /^(authorization|cookie|host|connection|content-length|content-type|transfer-encoding|forwarded|origin|proxy-.*|sec-.*|x-forwarded-.*)$/i
+/** Headers that carry the message, or are for the transport alone. */
+const OF_MESSAGE = 'host connection keep-alive content-length content-type transfer-encoding te trailer upgrade ' +
+  'expect origin via forwarded sec-* mcp-* x-patchbay-*'
+/** Headers that say who calls, and from where: applications trust that a proxy has set them. */
+const OF_CALLER = 'authorization cookie proxy-* remote-* x-remote-* x-forwarded-* x-original-* x-real-ip x-client-ip ' +
+  'true-client-ip cf-connecting-* cf-access-* x-client-cert* x-ssl-* ssl-client-* x-auth-request-* x-authenticated-* ' +
+  'x-webauth-* x-amzn-oidc-* x-goog-authenticated-* x-goog-iap-* x-ms-client-principal* tailscale-user-*'
+/** Headers that no argument sets. */
+const NOT_ARGUMENTS = new RegExp(`^(${`${OF_MESSAGE} ${OF_CALLER}`.replaceAll('*', '.*').replaceAll(' ', '|')})$`, 'i')
 
 const hasBody = (method: string): boolean => method === 'POST' || method === 'PUT' || method === 'PATCH'
 
-/** Makes flat arguments of what a route takes; a name that is in two places has the place behind it in both. */
+/**
+ * Makes flat arguments of what a route takes; a name that is in two places has the place behind it in both. The headers
+ * of the caller that the route gets, in lower case, are none.
+ */
 export function routeInput (
   route: FoundRoute,
-  names: ReadonlyArray<{ readonly name: string, readonly isOptional: boolean }>
+  names: ReadonlyArray<{ readonly name: string, readonly isOptional: boolean }>,
+  callerHeaders: readonly string[]
 ): RouteInput {
   const shared = new SharedSchemas(route.shared)
   const { params, querystring, query = querystring, body, headers } = route.schema ?? {}
+  const isOfCaller = (name: string): boolean => NOT_ARGUMENTS.test(name) || callerHeaders.includes(name.toLowerCase())
   const inPath = argumentsOf('path', params, shared)
   const all: Argument[] = [
     ...names.map(({ name, isOptional }): Argument => ({
@@ -51,7 +63,7 @@ export function routeInput (
       isRequired: !isOptional
     })),
     ...argumentsOf('query', query, shared),
-    ...argumentsOf('header', headers, shared).filter(({ name }) => !NOT_ARGUMENTS.test(name))
+    ...argumentsOf('header', headers, shared).filter(({ name }) => !isOfCaller(name))
   ]
   const whole = place('body', jsonSchema(withoutContent(body)))
   const inBody = hasBody(route.method) && hasProperties(whole, shared) ? argumentsIn('body', whole, shared) : []

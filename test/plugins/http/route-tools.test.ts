@@ -137,6 +137,28 @@ t.test('no client can take the identity of a call, and headers of callers go no 
   t.match(seen.at(-1), { authorization: 'Bearer token-bob' })
 })
 
+t.test('no argument stands in for a header that says who calls, nor for one that the operator named', async t => {
+  const refused = [
+    'x-auth-request-user', 'X-Real-IP', 'x-original-url', 'x-client-cert', 'x-client-cert-dn', 'x-remote-user',
+    'Remote-User', 'via', 'x-authenticated-userid', 'mcp-session-id', 'te', 'Upgrade', 'expect', 'x-patchbay-call', 'x-forwarded-user', 'authorization'
+  ]
+  const headers = Object.fromEntries([...refused, 'X-User', 'X-Asked', 'x-remotely'].map(name => [name, { type: 'string' }]))
+  const app = await demo(t, { routes: { headers: ['x-user'] } }, app => {
+    const schema = { headers: { type: 'object', properties: headers } }
+    app.get('/headers', { schema, config: { mcp: { name: 'headers' } } }, async ({ headers }) => ({ headers }))
+  })
+  const { properties } = app.mcp.tools.get('headers')?.listed.inputSchema as { properties: object }
+  t.strictSame(Object.keys(properties), ['X-Asked', 'x-remotely'])
+  const request = modernPost('headers', Object.fromEntries(Object.keys(headers).map(name => [name, 'argument'])))
+  const sent = { ...request.headers, authorization: 'Bearer token-ada', 'x-user': 'ada', 'x-auth-request-user': 'ada' }
+  const reply = await app.inject({ ...request, headers: sent })
+  const got = reply.json<{ result: { structuredContent: { headers: Record<string, string> } } }>().result.structuredContent.headers
+  t.match(got, { 'x-user': 'ada', 'x-asked': 'argument', 'x-remotely': 'argument' })
+  for (const name of refused) t.not(got[name.toLowerCase()], 'argument', name)
+  const without = await resultOf(app, 'headers', { 'X-User': 'eve', 'x-user': 'eve' })
+  t.notMatch(without.structuredContent, { headers: { 'x-user': 'eve' } }, 'where the caller has none, there is none')
+})
+
 t.test('routes that the option includes are tools, before and after; no other is, and none of Patchbay', async t => {
   const app = Fastify()
   t.teardown(async () => await app.close())
