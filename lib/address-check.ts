@@ -45,6 +45,20 @@ export function checkedLookup (isTrusted: boolean, resolve = lookupOfSystem): Lo
   }
 }
 
+/**
+ * The checked lookups for the hosts of one entry. Each that the operator named keeps what its first answer decided for
+ * as long as the entry is there, however often connections are opened.
+ */
+export class EntryLookups {
+  readonly #trusted = new Map<string, LookupFunction>()
+
+  of ({ origin }: Pick<URL, 'origin'>, isTrusted: boolean): LookupFunction {
+    const lookup = this.#trusted.get(origin) ?? checkedLookup(isTrusted)
+    if (isTrusted) this.#trusted.set(origin, lookup)
+    return lookup
+  }
+}
+
 /** True where a URL has an address itself, in a range that only an operator may choose. */
 export function hasLocalAddress ({ hostname }: Pick<URL, 'hostname'>): boolean {
   const name = hostname.replace(/^\[(.*)\]$/, '$1')

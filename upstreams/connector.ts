@@ -1,3 +1,4 @@
+import { EntryLookups } from '../lib/address-check.js'
 import type { Implementation } from '../protocol/revisions/revision.js'
 import type { Values } from '../protocol/store.js'
 import type { Credential } from '../transports/client/credential.js'
@@ -41,8 +42,9 @@ export function connectorOf (
 ): Pick<ConfiguredUpstreamOptions, 'connect' | 'lastLines'> {
   if (isApi(entry)) {
     const credential = shared instanceof ClientCredential ? shared : undefined
+    const lookups = new EntryLookups()
     return {
-      connect: async signal => await connectToApi(entry, { credential, redact, log }, signal),
+      connect: async signal => await connectToApi(entry, { credential, lookups, redact, log }, signal),
       lastLines: () => []
     }
   }

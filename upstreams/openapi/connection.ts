@@ -33,7 +33,7 @@ export interface ApiOptions extends LoadOptions, ApiLimits {
 }
 
 /** The parts of an upstream that the connection to an API uses. */
-export type ApiParts = Pick<ApiOptions, 'credential' | 'redact' | 'log'>
+export type ApiParts = Pick<ApiOptions, 'credential' | 'lookups' | 'redact' | 'log'>
 
 /** An API and the site that answers for it. */
 interface Served { readonly api: Api, readonly site: Site, readonly hash: string }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { onAbort } from '../../lib/abort.js'
-import { checkedLookup } from '../../lib/address-check.js'
+import type { EntryLookups } from '../../lib/address-check.js'
 import { openClient } from '../../transports/client/http/dial-http.js'
 import type { HttpClientOptions } from '../../transports/client/http/http-client.js'
 import type { ApiAddress } from './api.js'
@@ -15,6 +15,7 @@ export interface Loaded { readonly bytes: Buffer, readonly hash: string, readonl
 export interface LoadOptions extends HttpClientOptions, Pick<ExchangeLimits, 'replies'> {
   /** The largest document, in bytes. */
   readonly maxDocument: number
+  readonly lookups: EntryLookups
 }
 
 /** Reads the document of an API from its file or URL. Rejects in words. */
@@ -56,7 +57,7 @@ async function fetchDocument (address: ApiAddress, options: LoadOptions, signal:
   // Credentials of the API are for its origin alone.
   const headers = address.url !== '' && new URL(address.url).origin === url.origin ? address.headers : {}
   const { client, path, headers: configured } = await openClient(
-    { url: url.href, headers }, { ...options, lookup: checkedLookup(true) }
+    { url: url.href, headers }, { ...options, lookup: options.lookups.of(url, true) }
   )
   const headersOfRequest = ['accept', 'application/json, */*;q=0.9', 'accept-encoding', 'identity', ...configured]
   const request = { method: 'GET', path, headers: headersOfRequest, isDecompressed: true } as const

@@ -1,4 +1,4 @@
-import { checkedLookup, hasLocalAddress } from '../../lib/address-check.js'
+import { hasLocalAddress } from '../../lib/address-check.js'
 import { isConfidential } from '../../lib/network.js'
 import { AccessRefused } from '../../transports/client/credential.js'
 import { openClient } from '../../transports/client/http/dial-http.js'
@@ -31,7 +31,7 @@ export async function openSite (url: URL, address: ApiAddress, options: SiteOpti
     throw new Error('its URL begins with http:, and tokens would go over the network unencrypted; use https:')
   }
   const { client, headers } = await openClient(
-    { url: url.href, headers: address.headers }, { ...options, lookup: checkedLookup(isTrusted) }
+    { url: url.href, headers: address.headers }, { ...options, lookup: options.lookups.of(url, isTrusted) }
   )
   const fixed = { query: url.search.slice(1), headers, setQuery: new Set(url.searchParams.keys()) }
   return new Site(client, basePathOf(url), fixed, options)

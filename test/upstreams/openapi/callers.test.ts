@@ -1,4 +1,5 @@
 import t from 'tap'
+import { EntryLookups } from '../../../lib/address-check.js'
 import { ReplyBudget } from '../../../transports/client/reply-budget.js'
 import { openSite } from '../../../upstreams/openapi/site.js'
 import { ClientCredential } from '../../../upstreams/sign-in/client-credential.js'
@@ -72,7 +73,8 @@ t.test('a hundred calls whose token is refused at once get one other token, and 
   const address = { kind: 'openapi', document: 'api.json', url: api.url, headers: {}, operations: {} } as const
   const replies = new ReplyBudget(1_000_000, 10_000_000)
   const limits = { maxReply: 1_000_000, maxDocument: 1, connections: 64, maxQueue: 4_000_000 }
-  const site = await openSite(new URL(api.url), address, { ...limits, credential, replies })
+  const lookups = new EntryLookups()
+  const site = await openSite(new URL(api.url), address, { ...limits, credential, replies, lookups })
   t.teardown(async () => await site.client.close())
   const call = async (index: number) => {
     const method = index % 2 === 0 ? 'GET' : 'POST'

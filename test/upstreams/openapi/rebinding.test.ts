@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 import t, { type Test } from 'tap'
+import { until } from '../../support/wait.js'
 import { apiServer, documentOf, fileOf, inFrontOfApi } from './api.js'
 
 const PUBLIC = '93.184.216.34'
@@ -42,30 +43,58 @@ function patchNetwork (t: Test, address: () => string): void {
   syncBuiltinESMExports()
 }
 
-t.test(
-  'an API whose name moves from the Internet to this machine gets nothing there',
-  { skip: process.platform !== 'linux' && 'only Linux has more addresses of the loopback interface' },
-  async t => {
-    const victim = await apiServer(t)
-    const { port } = new URL(victim.url)
-    let calls = 0
-    const there = createServer((_request, response) => {
-      calls++
-      response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end('{"there":true}')
-    }).listen(Number(port), '127.0.0.2')
-    await once(there, 'listening')
-    t.teardown(() => { there.closeAllConnections(); there.close() })
-    let address = PUBLIC
-    patchNetwork(t, () => address)
-    const { call } = await inFrontOfApi(t, {
-      openapi: fileOf(t, documentOf({ '/pets': { get: { operationId: 'pets' } } })), url: `http://${NAME}:${port}`
-    })
-    t.match(await call('pets'), { structuredContent: { there: true } })
-    address = '127.0.0.1'
-    await t.rejects(call('pets'), { message: /leads to an address in a network that it must not lead to/ })
-    t.equal(calls, 1)
-    t.equal(victim.received.length, 0, 'the name leads to no server of this machine')
-    address = PUBLIC
-    t.match(await call('pets'), { structuredContent: { there: true } })
-  }
-)
+const LINUX = { skip: process.platform !== 'linux' && 'only Linux has more addresses of the loopback interface' }
+
+/** A server on the Internet and one of this machine, and how to move the name between them. */
+async function servers (t: Test, document: () => object) {
+  const victim = await apiServer(t)
+  const { port } = new URL(victim.url)
+  const asked: string[] = []
+  const there = createServer(({ url = '' }, response) => {
+    asked.push(url)
+    const body = url === '/openapi.json' ? document() : { there: true }
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(JSON.stringify(body))
+  }).listen(Number(port), '127.0.0.2')
+  await once(there, 'listening')
+  t.teardown(() => { there.closeAllConnections(); there.close() })
+  let address = PUBLIC
+  patchNetwork(t, () => address)
+  const move = (to: string): void => { address = to }
+  return { url: `http://${NAME}:${port}`, victim: victim.received, asked, move }
+}
+
+const withOperation = (operationId: string): object => documentOf({ '/pets': { get: { operationId } } })
+const REFUSED = { message: /leads to an address in a network that it must not lead to/ }
+
+t.test('an API whose name moves from the Internet to this machine gets nothing there', LINUX, async t => {
+  const { url, victim, asked, move } = await servers(t, () => ({}))
+  const { call } = await inFrontOfApi(t, { openapi: fileOf(t, withOperation('pets')), url })
+  t.match(await call('pets'), { structuredContent: { there: true } })
+  move('127.0.0.1')
+  await t.rejects(call('pets'), REFUSED)
+  t.strictSame(asked, ['/pets'])
+  t.equal(victim.length, 0, 'the name leads to no server of this machine')
+  move(PUBLIC)
+  t.match(await call('pets'), { structuredContent: { there: true } })
+})
+
+t.test('reading its document again does not forget that an API was on the Internet', LINUX, async t => {
+  let document = withOperation('pets')
+  const { url, victim, asked, move } = await servers(t, () => document)
+  const { call, app } = await inFrontOfApi(t, { openapi: `${url}/openapi.json` })
+  const reread = async (): Promise<void> => await app.mcp.upstreams.get('api')?.openConnection()?.reread?.()
+  t.match(await call('pets'), { structuredContent: { there: true } })
+  document = withOperation('others')
+  move('127.0.0.1')
+  await reread()
+  t.equal(victim.length, 0, 'it is not fetched from this machine')
+  move(PUBLIC)
+  await reread()
+  await until(() => app.mcp.tools.names().includes('api__others'), 'the changed document')
+  move('127.0.0.1')
+  await t.rejects(call('others'), REFUSED)
+  t.equal(victim.length, 0)
+  move(PUBLIC)
+  t.match(await call('others'), { structuredContent: { there: true } })
+  t.strictSame(asked, ['/openapi.json', '/pets', '/openapi.json', '/pets'])
+})
