@@ -1,5 +1,5 @@
 import { isObject } from '../../../protocol/wire/json.js'
-import { pathTo, valueAt } from './schema-paths.js'
+import { SchemaPaths, valueAt } from './schema-paths.js'
 
 /** A schema in which references begin: a whole one, or a part of one that has an id of its own. */
 interface Base {
@@ -38,6 +38,7 @@ export class SharedSchemas {
   readonly definitions: Record<string, unknown> = {}
   readonly #known: Readonly<Record<string, unknown>>
   readonly #names = new Map<unknown, string>()
+  readonly #paths = new Map<unknown, SchemaPaths>()
 
   /** `known` are the schemas that the application has added, by their ids. */
   constructor (known: Readonly<Record<string, unknown>>) {
@@ -46,18 +47,18 @@ export class SharedSchemas {
 
   /** The schema that references lead to from here; the last one that is found. */
   follow (placed: Placed): Placed {
-    let last = enter(placed)
+    let last = this.#enter(placed)
     for (let step = 0; step < MAX_STEPS && isObject(last.schema) && typeof last.schema.$ref === 'string'; step++) {
       const found = this.#find(last.schema.$ref, last.base)
       if (found === undefined) return last
-      last = enter({ schema: valueAt(found.base.part, found.path), base: found.base })
+      last = this.#enter({ schema: valueAt(found.base.part, found.path), base: found.base })
     }
     return last
   }
 
   /** The schema with its references moved, and without names of its own. */
   move (placed: Placed): unknown {
-    const { schema, base } = enter(placed)
+    const { schema, base } = this.#enter(placed)
     if (Array.isArray(schema)) return schema.map(each => this.move({ schema: each, base }))
     if (!isObject(schema)) return schema
     const members = Object.entries(schema).filter(([name, value]) => !NAMES.has(name) || typeof value !== 'string')
@@ -79,15 +80,30 @@ export class SharedSchemas {
     const [, id = '', fragment = ''] = /^([^#]*)#?(.*)$/s.exec(reference) ?? []
     const base = id === '' ? from : this.#baseOf(id, from)
     if (base === undefined) return undefined
-    const isNamed = ({ $id, $anchor }: Record<string, unknown>): boolean => $id === `#${fragment}` || $anchor === fragment
-    const path = fragment === '' || fragment.startsWith('/') ? fragment : pathTo(base.part, isNamed)
+    const isPath = fragment === '' || fragment.startsWith('/')
+    const path = isPath ? fragment : this.#pathsIn(base.part).toName(fragment)
     return path === undefined || valueAt(base.part, path) === undefined ? undefined : { base, path }
   }
 
   #baseOf (id: string, { name, whole }: Base): Base | undefined {
     if (Object.hasOwn(this.#known, id)) return place(id.replace(/[^A-Za-z0-9._-]/g, '_'), this.#known[id]).base
-    const path = pathTo(whole, ({ $id }) => $id === id)
+    const path = this.#pathsIn(whole).toId(id)
     return path === undefined ? undefined : { name, whole, part: valueAt(whole, path), path }
+  }
+
+  /** References in a schema with an id of its own begin there. */
+  #enter ({ schema, base }: Placed): Placed {
+    if (!isObject(schema) || typeof schema.$id !== 'string' || schema.$id.startsWith('#') || schema === base.part) {
+      return { schema, base }
+    }
+    const path = this.#pathsIn(base.whole).to(schema)
+    return { schema, base: path === undefined ? base : { ...base, part: schema, path } }
+  }
+
+  #pathsIn (schema: unknown): SchemaPaths {
+    const known = this.#paths.get(schema) ?? new SchemaPaths(schema)
+    this.#paths.set(schema, known)
+    return known
   }
 
   #define ({ name, whole }: Base): string {
@@ -101,13 +117,6 @@ export class SharedSchemas {
     }
     return `#/$defs/${known}`
   }
-}
-
-/** References in a schema with an id of its own begin there. */
-function enter ({ schema, base }: Placed): Placed {
-  const isOwn = isObject(schema) && typeof schema.$id === 'string' && !schema.$id.startsWith('#') && schema !== base.part
-  const path = isOwn ? pathTo(base.whole, part => part === schema) : undefined
-  return { schema, base: path === undefined ? base : { ...base, part: schema, path } }
 }
 
 const mapMembers = (value: object, change: (member: unknown) => unknown): Record<string, unknown> =>

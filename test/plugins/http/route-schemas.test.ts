@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { patchbay } from '../../../app.js'
+import { routeInput } from '../../../plugins/http/route-tools/route-input.js'
 
 const STATUS = { $id: 'Status', type: 'string', enum: ['new', 'done'] }
 const COMMON = {
@@ -101,4 +102,27 @@ t.test('a shared schema may be a list, contain itself, or have properties that a
     body: { type: 'object', properties: { default: { $ref: 'Status' }, $id: { type: 'integer' }, of: { type: 'object', properties: { enum: { $ref: 'Status' } } } } }
   })
   compare(t, schema, [{ default: 'new', $id: 1, of: { enum: 'done' } }], [{ default: 'x' }, { $id: 'x' }, { of: { enum: 'x' } }])
+})
+
+t.test('parts with ids that refer to each other are each looked for once', async t => {
+  const count = 500
+  let reads = 0
+  const idOf = (index: number): string => {
+    reads++
+    return `Part${index}`
+  }
+  const parts = Array.from({ length: count }, (_, index) => Object.defineProperty({
+    type: 'object',
+    definitions: { size: { $id: `#size${index}`, type: 'integer', maximum: index } },
+    properties: { next: { $ref: `Part${(index + 1) % count}` }, size: { $ref: `#size${index}` } }
+  }, '$id', { enumerable: true, get: () => idOf(index) }))
+  const definitions = Object.fromEntries(parts.map((part, index) => [`part${index}`, part]))
+  const body = { type: 'object', definitions, properties: { first: { $ref: 'Part0' } } }
+  const { schema } = routeInput({ method: 'POST', url: '/it', schema: { body }, shared: {} }, [], [])
+  t.ok(reads < 20 * count, `${reads} reads`)
+  const last = { next: { $ref: '#/$defs/body/definitions/part0' }, size: { $ref: `#/$defs/body/definitions/part${count - 1}/definitions/size` } }
+  t.match(schema, {
+    properties: { first: { $ref: '#/$defs/body/definitions/part0' } },
+    $defs: { body: { definitions: { [`part${count - 1}`]: { $id: undefined, properties: last } } } }
+  })
 })
