@@ -73,11 +73,12 @@ export default fp(
     })
     mcp.announce(scopes, LIST_CHANGED, () => true)
     subscriptions.watchWith(async (uri, call) => {
-      const { resources, watches } = parts.of(call.peer.view)
-      const found = resources.find(uri)
-      return found !== undefined && scopes.allows(call, 'resources', found.resource.uri, found.resource, uri)
-        ? await watches.acquire(uri, call.identity)
-        : undefined
+      const { identity, peer: { view } } = call
+      const { resources, watches } = parts.of(view)
+      const resource = resources.find(uri)?.resource
+      const isAllowed = resource !== undefined && scopes.allows(call, 'resources', resource.uri, resource, uri) &&
+        scopes.mayWatch(identity, view, resource, uri)
+      return isAllowed ? await watches.acquire(uri, identity) : undefined
     })
     mcp.paginate('resources/list', 'resources', view => parts.of(view).fixedListing)
     mcp.paginate('resources/templates/list', 'resourceTemplates', view => parts.of(view).templateListing)

@@ -31,6 +31,8 @@ declare module './mcp.js' {
       readonly hasRules: boolean
       /** True for an item that a rule hides from the callers of a view. */
       hides: (...seen: Parameters<FindHiding>) => boolean
+      /** True where rules let the callers of a view subscribe to a resource by this URI, which no approval can. */
+      mayWatch: MayWatch
       /**
        * The target of a call, with the scopes that it requires; undefined where a rule hides it, which the call
        * remembers, or where the call is narrowed not to see it. `uri` is that of a request which a template opens.
@@ -40,8 +42,8 @@ declare module './mcp.js' {
       suggest: <T extends Scoped>(name: string, kind: Kind, collection: Collection<T>, call: Call) => string
       /** A collection as the caller may see it. */
       listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => Listing<T>
-      /** Sets the function that finds the rule which hides something from a caller, if there are rules. */
-      hideWith: (findHiding: FindHiding | undefined) => void
+      /** Sets what finds the rule that hides something from a caller, and what decides about subscriptions, if any. */
+      hideWith: (findHiding: FindHiding | undefined, mayWatch?: MayWatch) => void
       /** The targets of the operator's scopes, such as `tools/calculate`. */
       names: () => string[]
       /** Replaces the operator's scopes. */
@@ -80,6 +82,17 @@ export type FindHiding = (
   item: Scoped,
   uri?: string
 ) => string | undefined
+
+/** Decides about a subscription to a resource by a URI. */
+export type MayWatch = (
+  identity: Identity,
+  view: string | undefined,
+  resource: Scoped & { uri: string },
+  uri: string
+) => boolean
+
+/** The decisions of rules, with a number that changes when these do. */
+interface Hiding { edition: number, findHiding: FindHiding | undefined, mayWatch: MayWatch | undefined }
 
 interface Listing<T> {
   readonly derived: Map<string, PreparedResult>
@@ -169,13 +182,17 @@ function listingOf<T extends Scoped> (
   }
 }
 
+function replaceRules (hiding: Hiding, findHiding: FindHiding | undefined, mayWatch?: MayWatch): void {
+  Object.assign(hiding, { findHiding, mayWatch, edition: hiding.edition + 1 })
+}
+
 const asSeenBy = <T extends Scoped>(item: T, identity: Identity): T =>
   item.listedFor === undefined ? item : { ...item, listed: item.listedFor(identity) }
 
 export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
   let operatorScopes = new Map(Object.entries(scopes))
   let targets = new WeakMap<Scoped, Target>()
-  const hiding: { edition: number, findHiding: FindHiding | undefined } = { edition: 0, findHiding: undefined }
+  const hiding: Hiding = { edition: 0, findHiding: undefined, mayWatch: undefined }
   const listeners = new Listeners<[]>(mcp.dispatcher.observers.reporter('scopes.onChange'))
 
   mcp.provide('scopes', {
@@ -189,10 +206,11 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
     allows,
     get hasRules () { return hiding.findHiding !== undefined },
     hides: (...seen) => hiding.findHiding?.(...seen) !== undefined,
+    mayWatch: (...watched) => hiding.mayWatch?.(...watched) ?? true,
     suggest: (name, kind, collection, call) =>
       suggestionFor(name, collection, (key, item) => allows(call, kind, key, item)),
     listing: (kind, collection) => listingOf(collection, (call, key, item) => allows(call, kind, key, item), hiding),
-    hideWith: findHiding => { Object.assign(hiding, { findHiding, edition: hiding.edition + 1 }) },
+    hideWith: (...rules) => replaceRules(hiding, ...rules),
     names: () => [...operatorScopes.keys()],
     replaceScopes: scopes => {
       operatorScopes = new Map(Object.entries(scopes))

@@ -10,7 +10,7 @@ import { RuleSet } from '../../protocol/rules/rule-set.js'
 import { text } from '../../protocol/wire/content.js'
 import { errors } from '../../protocol/wire/errors.js'
 import type { Identity } from '../../protocol/wire/identity.js'
-import type { Kind, Scoped } from '../core/scopes.js'
+import type { Kind, MayWatch, Scoped } from '../core/scopes.js'
 import { ownerOf, proposalOf, versionOf, type Proposal } from './rules/proposal.js'
 import { changedFor } from './rules/changes.js'
 import { argumentsOf, thingOf, uriOf } from './rules/things.js'
@@ -94,12 +94,13 @@ export default fp(async ({ mcp }, options: RulesOptions) => {
     version = isShown ? versionOf([rules, rulesDefault]) : ''
     const isNone = rules.length === 0 && rulesDefault === 'allow'
     dispatcher.judgeWith(isNone ? undefined : judge, async (call, run) => await ask(call, run))
-    scopes.hideWith(isNone
-      ? undefined
-      : (identity, view, kind, key, item, uri) => {
-          const found = rulesOf(set, identity, view, { kind, key, item }, uri)
-          return found.isShown ? undefined : decider(found.last)
-        })
+    if (isNone) scopes.hideWith(undefined)
+    else {
+      scopes.hideWith((identity, view, kind, key, item, uri) => {
+        const found = rulesOf(set, identity, view, { kind, key, item }, uri)
+        return found.isShown ? undefined : decider(found.last)
+      }, (...watched) => mayWatch(set, ...watched))
+    }
     for (const listener of claimListeners) listener(set.claims)
   }
 
@@ -126,6 +127,10 @@ function verdictOf (set: RuleSet, call: Call, ruled: Ruled, via: readonly Via[] 
   return via.reduce((verdict, tool) => {
     return strictest(verdict, decide(rulesOf(set, identity, view, tool), tool.arguments))
   }, own)
+}
+
+function mayWatch (set: RuleSet, ...[identity, view, item, uri]: Parameters<MayWatch>): boolean {
+  return decide(rulesOf(set, identity, view, { kind: 'resources', key: item.uri, item }, uri), { uri }).effect === 'allow'
 }
 
 function rulesOf (

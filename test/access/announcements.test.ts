@@ -1,4 +1,7 @@
 import t from 'tap'
+import { resource, type Options } from '../../app.js'
+import { gateway } from '../support/gateway.js'
+import { Speaker } from '../support/speaker.js'
 import { until } from '../support/wait.js'
 import { expectUnharmed } from '../support/server.js'
 import { ears } from './ears.js'
@@ -54,3 +57,37 @@ for (const [transport, open] of Object.entries(ears)) {
     await expectUnharmed(t, server)
   })
 }
+
+t.test('rules with arguments, and those that ask, decide about subscriptions and about each notification', async t => {
+  const [inside, outside, fence] = ['file:///srv/public/a', 'file:///srv/private/a', 'fence://thing'] as const
+  const notInside = { uri: { not: { under: 'file:///srv/public' } } }
+  const rules: Array<Options['rules'][number]> = [
+    { deny: ['file:*'], where: notInside },
+    { ask: ['file:*'], where: notInside, by: 'operator' },
+    { ask: ['file:///srv/private/*'] }
+  ]
+  for (const rule of rules) {
+    for (const isLate of [false, true]) {
+      const read = (): string => 'x'
+      const plugin: NonNullable<Options['plugins']>[number] = async ({ mcp: { resources } }) => {
+        resources.add(resource({ uri: 'file:///srv/{+path}', name: 'files', list: () => [], read, watch: () => () => {} }))
+        resources.add(resource({ uri: fence, name: 'fence', read, watch: () => () => {} }))
+      }
+      const app = await gateway(t, { plugins: [plugin], rules: isLate ? [] : [rule] })
+      const old = new Speaker(app, { principal: 'ada' })
+      for (const uri of [inside, outside, fence]) await old.request('resources/subscribe', { uri })
+      const ada = new Speaker(app, { version: '2026-07-28', principal: 'ada' })
+      ada.send('subscriptions/listen', { notifications: { resourceSubscriptions: [inside, outside, fence] } })
+      const { notifications } = await ada.next('notifications/subscriptions/acknowledged')
+      t.strictSame(notifications, { resourceSubscriptions: [inside, ...(isLate ? [outside] : []), fence] })
+      app.mcp.rules.replace({ rules: [rule], rulesDefault: 'allow' })
+      for (const uri of [outside, inside, fence]) app.mcp.resources.updated(uri)
+      const heard = ({ notifications }: Speaker): unknown[] =>
+        notifications.flatMap(({ method, params: { uri } }) => method === 'notifications/resources/updated' ? [uri] : [])
+      for (const client of [old, ada]) {
+        await client.until(() => heard(client).includes(fence))
+        t.strictSame(heard(client), [inside, fence], JSON.stringify(rule))
+      }
+    }
+  }
+})

@@ -145,7 +145,7 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
   }
 }
 
-/** Notifies those who are subscribed to a resource, unless the view has lost it since, or a rule hides it by now. */
+/** Notifies those who are subscribed to a resource, unless the view has lost it, or rules do not allow it by now. */
 function notifySubscribers (
   { subscriptions, scopes }: Mcp,
   view: string | undefined,
@@ -156,7 +156,7 @@ function notifySubscribers (
   const found = resources.find(uri)?.resource
   if (view !== undefined && found === undefined) return
   const maySee: MayKnow = (principal, identity) => mayKnow(principal, identity, view) &&
-    (found === undefined || !scopes.hides(identity, view, 'resources', found.uri, found, uri))
+    (found === undefined || scopes.mayWatch(identity, view, found, uri))
   for (const peer of subscribers.of(uri)) {
     if (maySee(peer.principal, peer.identity, view)) peer.notify('notifications/resources/updated', { uri })
   }
