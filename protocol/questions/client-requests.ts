@@ -2,7 +2,6 @@ import { createAbortController, onAbort } from '../../lib/abort.js'
 import { now } from '../../lib/time.js'
 import { REINITIALIZED } from '../peer/conversation.js'
 import { errors } from '../wire/errors.js'
-import type { RequestOptions } from '../peer/outgoing-requests.js'
 import { sendFor, type Asker } from './asker.js'
 import { declares, InputRequired, type ClientRequest, type ClientRequestKinds } from './client-request.js'
 import { DeferredQuestions, type QuestionObserver } from './deferred-questions.js'
@@ -32,6 +31,8 @@ export class ClientRequests {
   #lifetime: number | undefined
   readonly #once = new Map<string, Promise<unknown>>()
   readonly #given: Record<string, unknown>
+  /** The keys of the answers that questions of the gateway itself have taken. */
+  readonly taken = new Set<string>()
   /** The value that an earlier round of the same request put into its state with `carry`. */
   readonly carried: unknown
   readonly deferred: DeferredQuestions
@@ -47,9 +48,7 @@ export class ClientRequests {
     this.#sealer = sealer
     this.#observer = observer
     this.deferred = new DeferredQuestions(call.trace, observer)
-    const { answers, once, carried } = call.revision.stateless
-      ? readRounds(sealer, call)
-      : NO_ROUNDS
+    const { answers, once, carried } = call.revision.stateless ? readRounds(sealer, call) : NO_ROUNDS
     this.#given = answers
     this.#hasAsked = call.revision.stateless && ('requestState' in call.params || 'inputResponses' in call.params)
     this.carried = carried
@@ -202,8 +201,8 @@ export class ClientRequests {
     const { signal } = this.#controller ??= createAbortController()
     const answers = await Promise.all(Object.entries(requests).map(async ([key, { method, params }]) => {
       const kind = this.#kinds.get(method)
-      const options: RequestOptions = { signal, toError: error => errors.clientFailed(method, error) }
-      const answer = sendFor(this.#call, method, kind.params(params, revision), options)
+      const wire = kind.params(params, revision)
+      const answer = sendFor(this.#call, method, wire, { signal, toError: error => errors.clientFailed(method, error) })
       return [key, kind.answer(await this.#await(method, signal, answer), params, revision)] as const
     }))
     return Object.fromEntries(answers)
@@ -232,6 +231,7 @@ export class ClientRequests {
       } else {
         answers[key] = this.#kinds.get(method).answer(this.#given[key], params, this.#call.revision)
         this.#rounds.answers[key] = this.#given[key]
+        this.taken.add(key)
       }
     }
     if (Object.keys(requests).some(key => this.#pending.has(key))) {

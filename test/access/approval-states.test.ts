@@ -7,6 +7,7 @@ import { dataFolder } from '../support/environment/on-disk.js'
 import { gateway } from '../support/gateway.js'
 import { Speaker, textOf, type Answer } from '../support/speaker.js'
 import { until } from '../support/wait.js'
+import { addUpstream } from '../upstreams/relay/fake-upstream.js'
 
 type Json = Record<string, unknown>
 
@@ -106,4 +107,57 @@ t.test('a client that leaves while it is asked, or answers with an error or nons
   failing.refuse({ code: -1, message: 'no user here' })
   t.notMatch(JSON.stringify(await failing.answerTo(id)), /paid/)
   t.strictSame(ran, [])
+})
+
+const DONE = { content: [{ type: 'text', text: 'paid' }] }
+const MORE = { method: 'elicitation/create', params: { message: 'More?', requestedSchema: { type: 'object', properties: {} } } }
+
+t.test('an approved tool of a server runs once, may ask more, and its server is not told of the approval', async t => {
+  for (const version of [STATELESS, '2025-11-25']) {
+    const { app } = await open(t, undefined, { rules: [{ ask: ['files__tool'] }] })
+    const { connection } = addUpstream(app, version)
+    t.after(() => connection.arrived.end())
+    const client = new Speaker(app, { version: STATELESS, identity: ADA, capabilities: FORM, answers: { 'elicitation/create': () => YES } })
+    const answer = client.tool('files__tool', { amount: 1 })
+    const first = await connection.arrived.next()
+    t.notOk('inputResponses' in first.params || 'requestState' in first.params)
+    if (version === STATELESS) {
+      first.resolve({ resultType: 'input_required', inputRequests: { more: MORE }, requestState: 'theirs' })
+      const second = await connection.arrived.next()
+      t.match(second.params, { inputResponses: { more: YES }, requestState: 'theirs' })
+      t.strictSame(Object.keys(second.params.inputResponses as Json), ['more'])
+      second.resolve(DONE)
+    } else {
+      first.resolve(DONE)
+    }
+    t.equal(textOf(await answer), 'paid', version)
+    t.equal(client.asked.length, version === STATELESS ? 2 : 1)
+  }
+})
+
+t.test('a server that makes a task of an approved call is not told of the approval', async t => {
+  const { app } = await open(t, undefined, { rules: [{ ask: ['files__tool'] }] })
+  const { connection } = addUpstream(app, STATELESS)
+  Object.assign(connection.server, { capabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } })
+  t.after(() => connection.arrived.end())
+  const client = new Speaker(app, { version: STATELESS, identity: ADA, capabilities: FORM, answers: { 'elicitation/create': () => YES } })
+  const answer = client.tool('files__tool', { amount: 1 })
+  const task = { taskId: 'theirs', status: 'working', pollIntervalMs: 100 }
+  ;(await connection.arrived.next()).resolve({ ...task, resultType: 'task', ttlMs: 60_000 })
+  const look = await connection.arrived.next()
+  t.equal(look.method, 'tasks/get')
+  look.resolve({ ...task, status: 'completed', result: { ...DONE, resultType: 'complete' } })
+  t.equal(textOf(await answer), 'paid')
+})
+
+t.test('an approved tool of a server runs over plain HTTP', async t => {
+  const { app } = await open(t, undefined, { rest: true, rules: [{ ask: ['files__tool'] }] })
+  const { connection } = addUpstream(app, '2025-11-25')
+  t.after(() => connection.arrived.end())
+  const url = '/api/tools/files__tool'
+  const asked = (await app.inject({ method: 'POST', url, payload: { amount: 1 } })).json<Json>()
+  const answers = Object.fromEntries(Object.keys(asked.questions as Json).map(key => [key, YES]))
+  const running = app.inject({ method: 'POST', url: `${url}/answers`, payload: { arguments: { amount: 1 }, state: asked.state, answers } })
+  ;(await connection.arrived.next()).resolve(DONE)
+  t.match((await running).body, 'paid')
 })

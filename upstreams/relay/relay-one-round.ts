@@ -1,7 +1,7 @@
 import type { Call } from '../../protocol/dispatch/call.js'
 import { errors } from '../../protocol/wire/errors.js'
 import type { McpConnection, UpstreamRequest } from '../ports.js'
-import { carryState, type CarriedState } from './questions/carried-state.js'
+import { answersFor, carryState, type CarriedState } from './questions/carried-state.js'
 import { readInputRequired } from './questions/input-required.js'
 import { isAnswerable, notOffered, type Question } from './questions/question.js'
 import { requestTraced } from './request-traced.js'
@@ -19,11 +19,7 @@ export async function relayOneRound (
   carried: CarriedState | undefined
 ): Promise<Record<string, unknown>> {
   if (carried?.parked !== undefined) throw errors.notWaiting(upstream, 'the server was replaced')
-  const result = await requestTraced(
-    call,
-    connection,
-    withAnswers(request, call.params['inputResponses'], carried?.state)
-  )
+  const result = await requestTraced(call, connection, withAnswers(request, answersFor(call), carried?.state))
   const asked = readInputRequired(result, request.method, connection.revision, upstream)
   if (asked === undefined) return result
   for (const question of Object.values(asked.questions)) {

@@ -9,7 +9,7 @@ import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Connection, McpConnection, Upstream, UpstreamRequest } from '../../ports.js'
 import { askableCapabilities } from '../askable-capabilities.js'
 import { callerOf } from '../client-of.js'
-import { carryState } from '../questions/carried-state.js'
+import { answersFor, carryState } from '../questions/carried-state.js'
 import { readInputRequired, type InputRequired } from '../questions/input-required.js'
 import { isAnswerable, notOffered } from '../questions/question.js'
 import { AcceptedPages, answerAll } from '../relay-rounds.js'
@@ -102,8 +102,7 @@ class FollowedTask {
   }
 
   async #poll (): Promise<Result> {
-    const { inputResponses } = this.#call.params
-    const carried = isObject(inputResponses) && this.#call.params.requestState !== undefined ? inputResponses : {}
+    const carried = this.#call.params.requestState === undefined ? {} : answersFor(this.#call) ?? {}
     if (Object.keys(carried).length > 0) await this.#update(carried)
     const pages = new AcceptedPages(PAGE_WAIT)
     for (let rounds = 0; ;) {
