@@ -23,9 +23,12 @@ export function compareAlternatives (
 
 type Choice = Schema & { readonly anyOf: unknown[] }
 
+/** How many alternatives are compared with what was one: of more, the work would grow with the square. */
+const MOST = 64
+
 /** A schema that is its alternatives, and says something to readers at most besides. */
 const isChoice = (schema: Schema): schema is Choice =>
-  Array.isArray(schema.anyOf) && Object.keys(schema).every(key => key === 'anyOf' || isForReaders(key))
+  Array.isArray(schema.anyOf) && schema.anyOf.length <= MOST && Object.keys(schema).every(key => key === 'anyOf' || isForReaders(key))
 
 function changesBetween (
   single: Schema,

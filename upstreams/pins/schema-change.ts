@@ -10,6 +10,8 @@ export interface SchemaChange {
   readonly widens: boolean
   /** True where only the writing changed, or what is not used. */
   readonly isFormal?: true
+  /** True where no value is valid or not for it. */
+  readonly isForReaders?: true
   /** The texts before and after, where it is one for readers. */
   readonly texts?: readonly [before: string, after: string]
 }
@@ -34,6 +36,15 @@ export const setOf = (value: unknown): Set<string> =>
 export const without = (some: Set<string>, others: Set<string>): string[] => [...some].filter(item => !others.has(item))
 
 const READ = new Set(['title', 'description', 'examples', 'default', '$comment', 'deprecated', 'readOnly', 'writeOnly'])
+
+/** Counts a change of what is valid as narrower and wider: which of both it is depends on what surrounds it. */
+export const inBothWays = (change: SchemaChange): SchemaChange =>
+  change.isForReaders === true || change.isFormal === true ? change : { ...change, narrows: true, widens: true }
+
+/** Counts a change as narrower and wider, whatever it is. */
+export function asBreaking ({ isForReaders: _, isFormal: __, ...change }: SchemaChange): SchemaChange {
+  return { ...change, narrows: true, widens: true }
+}
 
 /** Says whether a keyword is for readers: no value is valid or not for it. */
 export const isForReaders = (key: string): boolean => READ.has(key) || key.startsWith('x-')

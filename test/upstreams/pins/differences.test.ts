@@ -30,6 +30,17 @@ t.test('each field of a tool that changed is named, as breaking or not', async t
     // Readers rely on what results have: they may get more there, but not less.
     [{ outputSchema: { required: ['a'] } }, { outputSchema: {} }, ['outputSchema/required'], []],
     [{ outputSchema: {} }, { outputSchema: { required: ['a'] } }, [], ['outputSchema/required']],
+    // Clients that check results refuse what the accepted schema does not allow.
+    [
+      { outputSchema: { additionalProperties: false } },
+      { outputSchema: { additionalProperties: false, properties: { a: {} } } },
+      ['outputSchema/properties/a'],
+      []
+    ],
+    [{ outputSchema: {} }, { outputSchema: { properties: { a: {} } } }, [], ['outputSchema/properties/a']],
+    // Calls without the argument do something else.
+    [{ inputSchema: { properties: { a: { default: true } } } }, { inputSchema: { properties: { a: { default: false } } } }, ['inputSchema/properties/a/default'], []],
+    [{ outputSchema: { properties: { a: { default: 1 } } } }, { outputSchema: { properties: { a: {} } } }, [], ['outputSchema/properties/a/default']],
     [{ annotations: { readOnlyHint: true } }, {}, ['annotations/readOnlyHint'], []],
     [{}, { annotations: { readOnlyHint: true } }, [], ['annotations/readOnlyHint']],
     [{ annotations: { destructiveHint: false } }, { annotations: { destructiveHint: true } }, ['annotations/destructiveHint'], []],

@@ -1,10 +1,11 @@
 import t from 'tap'
 import { compareSchemas } from '../../../upstreams/pins/schema-changes.js'
+import { bestTime, cpuTime } from '../../support/timing.js'
 
 type Json = Record<string, unknown>
 
 const object = (properties: Json, more: Json = {}): Json => ({ type: 'object', properties, ...more })
-const one = (schema: unknown): Json => object({ a: schema as Json })
+const one = (schema: unknown, more: Json = {}): Json => object({ a: schema as Json }, more)
 
 /** A schema with a shared one called x, and a reference. */
 const sharing = (x: Json, $ref = '#/$defs/x'): Json => ({ ...one({ $ref }), $defs: { x } })
@@ -16,11 +17,23 @@ const CASES: Array<[name: string, before: unknown, after: unknown, verdict: 'sam
   ['nothing', object({}), object({}), 'same'],
   ['a description', object({}, { description: 'a' }), object({}, { description: 'b' }), 'neither'],
   ['a title that is new', object({}), object({}, { title: 'b' }), 'neither'],
-  ['a default', one({ default: 1 }), one({ default: 2 }), 'neither'],
+  ['a default', one({ default: 1 }), one({ default: 2 }), 'narrows'],
+  ['a default that is gone', one({ default: 1 }), one({}), 'narrows'],
+  ['a default that is new', one({}), one({ default: 1 }), 'neither'],
   ['examples', one({ examples: [1] }), one({ examples: [2] }), 'neither'],
   ['another dialect', object({}), object({}, { $schema: 'x' }), 'neither'],
   ['an extension', one({}), one({ 'x-header': 'a' }), 'neither'],
   ['a new argument', object({}), one({ type: 'string' }), 'neither'],
+  ['a new argument where there were no others', object({}, { additionalProperties: false }), one({}), 'widens'],
+  ['a new argument as others were', object({}, { additionalProperties: { type: 'string' } }), one({ type: 'string' }, { additionalProperties: { type: 'string' } }), 'neither'],
+  ['a new argument unlike others', object({}, { additionalProperties: { type: 'string' } }), one({ type: 'null' }, { additionalProperties: { type: 'string' } }), 'both'],
+  ['a new member of what had any', one({ type: 'object' }), one(one({ type: 'string' })), 'narrows'],
+  ['a new member of what had some', one(object({ b: {} })), one(object({ a: { type: 'string' }, b: {} })), 'neither'],
+  ['another dialect where references have siblings', one({ $ref: '#', minimum: 1 }), one({ $ref: '#', minimum: 1 }, { $schema: 'x' }), 'both'],
+  ['a name where a reference uses one', one({ $ref: 'a:b' }, { $id: 'a:b' }), one({ $ref: 'a:b' }, { $id: 'a:c' }), 'both'],
+  ['a name where none does', one({ $ref: '#' }, { $id: 'a:b' }), one({ $ref: '#' }, { $id: 'a:c' }), 'neither'],
+  ['a definition that is gone, and its reference is not', sharing({}), one({ $ref: '#/$defs/x' }), 'both'],
+  ['a bound of another draft', one({ exclusiveMinimum: true }), one({}), 'both'],
   ['an argument that is gone', one({ type: 'string' }), object({}), 'both'],
   ['an argument with another name', one({}), object({ b: {} }), 'both'],
   ['a new required argument', object({}), { ...one({}), required: ['a'] }, 'narrows'],
@@ -62,7 +75,7 @@ const CASES: Array<[name: string, before: unknown, after: unknown, verdict: 'sam
   ['items that are unique now', one({}), one({ uniqueItems: true }), 'narrows'],
   ['items that need not be unique', one({ uniqueItems: true }), one({ uniqueItems: false }), 'widens'],
   ['an alternative more', one({ anyOf: [{ type: 'string' }] }), one({ anyOf: [{ type: 'string' }, { type: 'null' }] }), 'widens'],
-  ['an alternative less', one({ oneOf: [{ type: 'string' }, { type: 'null' }] }), one({ oneOf: [{ type: 'string' }] }), 'narrows'],
+  ['an alternative less', one({ oneOf: [{ type: 'string' }, { type: 'null' }] }), one({ oneOf: [{ type: 'string' }] }), 'both'],
   ['an alternative with another text', one({ anyOf: [{ title: 'a' }] }), one({ anyOf: [{ title: 'b' }] }), 'neither'],
   ['a part more', one({ allOf: [] }), one({ allOf: [{ minimum: 1 }] }), 'narrows'],
   ['a part less', one({ allOf: [{ minimum: 1 }] }), one({ allOf: [] }), 'widens'],
@@ -115,6 +128,7 @@ t.test('the place of a change is a JSON pointer, and its text says what it was a
         text: 'has another text',
         narrows: false,
         widens: false,
+        isForReaders: true,
         texts: ['x', 'y']
       }
     ]
@@ -150,4 +164,35 @@ t.test('what is only written in another way, or not used, is marked', async t =>
     t.match(change, { text, isFormal: true, texts: undefined }, text)
     t.strictSame(more, [])
   }
+})
+
+t.test('schemas of very many alternatives are compared in short time, and breaking where they are too large', async t => {
+  const many = (keyword: string, count: number, wrap: (inner: Json) => Json): Json[] =>
+    Array.from({ length: count }, (_, index) => wrap({ [keyword]: index }))
+  const across = (count: number): [Json, Json] => [
+    one({ anyOf: many('const', count, items => ({ items })) }),
+    one({ items: { anyOf: many('const', count, ({ const: value }) => ({ const: -1 - Number(value) })) } })
+  ]
+  const lists = (count: number): Json[] =>
+    many('const', 60, ({ const: first }) => ({ enum: [...Array(count).keys()].map(index => `${String(first)} ${index}`) }))
+  const cases: Record<string, [Json, Json]> = {
+    'few alternatives': across(60),
+    'many alternatives': across(2_000),
+    'long lists': [one({ anyOf: lists(60).map(items => ({ items })) }), one({ items: { anyOf: lists(61) } })],
+    nested: [
+      one({ anyOf: many('const', 60, a => one({ anyOf: many('const', 60, b => one({ ...a, items: b })) })) }),
+      one(one(one({ anyOf: many('const', 60, a => ({ ...a, items: false })) })))
+    ]
+  }
+  for (const [name, [before, after]] of Object.entries(cases)) {
+    const ms = await bestTime(500, async () => cpuTime(() => compareSchemas(before, after, 'in')), 3)
+    t.comment(`${name}: ${ms} ms`)
+    t.ok(ms < 500, `${name}: ${ms} ms`)
+    t.ok(compareSchemas(before, after, 'in').some(({ narrows }) => narrows), name)
+  }
+  const names = (prefix: string): Json =>
+    Object.fromEntries(Array.from({ length: 20_001 }, (_, index) => [`p${index}`, { description: prefix }]))
+  t.strictSame(compareSchemas(object(names('a')), object(names('b')), 'in'), [
+    { path: 'in', text: 'is too large to be compared', narrows: true, widens: true }
+  ])
 })
