@@ -34,10 +34,8 @@ async function refusalOf (
 ): Promise<string | undefined> {
   const { name } = proposal
   if (call.method === 'resources/subscribe') return `${name} needs an approval, which a subscription cannot get`
-  // Indented, deep arguments are many times as long.
-  const isLong = JSON.stringify(proposal.arguments).length > maxApprovalText
-  const text = isLong ? '' : questionFor(proposal)
-  if (isLong || text.length > maxApprovalText) {
+  const text = questionWithin(proposal, maxApprovalText)
+  if (text === undefined) {
     return `${name} needs an approval, and its arguments are too long to be shown (limit maxApprovalText)`
   }
   const isForOperator = proposal.by === 'operator'
@@ -149,6 +147,14 @@ function sentenceFor (answer: Answer, { name, wait }: Proposal, who: string): st
     default:
       return `${name} was not run: it needs an approval of the ${who}, and there is none; call it again to ask again`
   }
+}
+
+/** The question in at most so many characters; undefined where it is longer. */
+export function questionWithin (proposal: Proposal, max: number): string | undefined {
+  // Indented, what is deep is many times as long.
+  if (JSON.stringify([proposal.arguments, proposal.form]).length > max) return undefined
+  const text = questionFor(proposal)
+  return text.length > max ? undefined : text
 }
 
 /** The question, with what a terminal would obey or a reader not see escaped. */

@@ -5,7 +5,7 @@ import type { ElicitAnswer } from '../../../protocol/wire/client-answers.js'
 import { errors } from '../../../protocol/wire/errors.js'
 import { canonicalJson, isObject } from '../../../protocol/wire/json.js'
 import type { Form, Proposal } from '../rules/proposal.js'
-import { questionFor } from './approve.js'
+import { questionWithin } from './approve.js'
 import type { Answer, ApprovalDesk } from './desk.js'
 import { idOf } from './pending.js'
 
@@ -29,7 +29,7 @@ export async function askDesk (
     message: String(message),
     requestedSchema: isObject(requestedSchema) ? requestedSchema : { type: 'object', properties: {} }
   })
-  if (questionFor(proposal).length > maxApprovalText) {
+  if (questionWithin(proposal, maxApprovalText) === undefined) {
     throw errors.cannotAsk(method, 'the question is too long to be shown to an operator (limit maxApprovalText)')
   }
   call.response.deadline?.hold()
