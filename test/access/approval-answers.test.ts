@@ -1,9 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import { setMaxListeners } from 'node:events'
 import t, { type Test } from 'tap'
 import { createClient, tool, type Identity, type Options } from '../../app.js'
 import { askFor, type Approver } from '../../plugins/trust/approvals/approve.js'
+import { askDesk } from '../../plugins/trust/approvals/ask-desk.js'
 import { ApprovalDesk } from '../../plugins/trust/approvals/desk.js'
+import type { Form } from '../../plugins/trust/rules/proposal.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { Values } from '../../protocol/store.js'
 import { memoryStore } from '../../stores/memory/store.js'
@@ -200,4 +203,58 @@ t.test('nested arguments that are too long to be shown cost no more than others'
     t.match((await askFor({ method: 'tools/call' } as Call, proposal, approver)).why, /limit maxApprovalText/)
   }), 3)
   t.ok(cost < enough, `${cost} ms, at most ${enough} ms`)
+  const form: Form = { message: '?', requestedSchema: { default: nested } }
+  const { signal } = new AbortController()
+  const asking = await bestTime(enough, async () => await cpuTimeOf(async () => {
+    const asked = askDesk({} as Call, PROPOSAL, { method: 'elicitation/create', params: { ...form } }, { ...approver, signal })
+    await t.rejects(asked, /limit maxApprovalText/)
+  }), 3)
+  t.ok(asking < 3 * enough, `${asking} ms, at most ${3 * enough} ms`)
+})
+
+t.test('many calls of a caller at once get no more places, refusals and uses than their limits', async t => {
+  const { values } = memoryStore()
+  const limits = { maxApprovals: 1_000, maxApprovalsPerCaller: 3 }
+  const [desk, other] = [new ApprovalDesk(values, limits), new ApprovalDesk(values, limits)]
+  const [ending, racing] = [new AbortController(), new AbortController()]
+  setMaxListeners(0, ending.signal, racing.signal)
+  const begin = async (desk: ApprovalDesk, index: number): Promise<string> =>
+    (await desk.wait({ ...PROPOSAL, digest: `digest ${index}` }, ending.signal)).is
+  const waits = Array.from({ length: 20 }, async (_, index) => await begin(desk, index))
+  await until(async () => (await desk.list()).length > 0, 'some wait')
+  const full = waits.slice(3).map(async wait => await wait)
+  t.strictSame(new Set(await Promise.all(full)), new Set(['full for caller']))
+  t.equal((await desk.list()).length, 3)
+  const late = Array.from({ length: 20 }, async (_, index) => await begin(index % 2 === 0 ? desk : other, 20 + index))
+  t.strictSame(new Set(await Promise.all(late)), new Set(['full for caller']))
+  ending.abort()
+  await Promise.all(waits)
+  const nodes = Array.from({ length: 20 }, async (_, index) =>
+    await (index % 2 === 0 ? desk : other).wait({ ...PROPOSAL, digest: `digest ${index}` }, racing.signal))
+  await new Promise(resolve => setTimeout(resolve, 50))
+  t.ok((await desk.list()).length <= 3, 'two nodes')
+  racing.abort()
+  await Promise.all(nodes)
+  const decline = async (id: string): Promise<boolean> => await desk.decline(PROPOSAL, id, ROOTS)
+  const declined = await Promise.all(Array.from({ length: 40 }, async (_, index) => await decline(`ada.${index}`)))
+  t.equal(declined.filter(Boolean).length, 30)
+  t.ok(await decline('bob.1'), 'another caller')
+  const use = async (owner: string, token: string): Promise<boolean> => await desk.use(owner, token, 'mark', 1_000)
+  const used = await Promise.all(Array.from({ length: 310 }, async (_, index) => await use('ada', `${index}`)))
+  t.equal(used.filter(Boolean).length, 300)
+  t.ok(await use('bob', '1'), 'another caller')
+})
+
+t.test('an answer is bound to the whole digest of its call', async t => {
+  const { values } = memoryStore()
+  const desk = new ApprovalDesk(values, { maxApprovals: 9, maxApprovalsPerCaller: 9 })
+  const [one, other] = [{ ...PROPOSAL, digest: `${'d'.repeat(63)}1` }, { ...PROPOSAL, digest: `${'d'.repeat(63)}2` }]
+  const ending = new AbortController()
+  const ends = [one, other].map(async proposal => await desk.wait(proposal, ending.signal))
+  await until(async () => (await desk.list()).length === 2, 'both wait')
+  const { id = '' } = (await desk.list()).find(({ digest }) => digest === one.digest) ?? {}
+  await desk.answer(id, { isApproved: true, ...ROOTS })
+  t.match(await ends[0], { is: 'approved' })
+  ending.abort()
+  t.match(await ends[1], { is: 'unanswered' })
 })

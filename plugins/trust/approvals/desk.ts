@@ -6,7 +6,7 @@ import { errors, isFull } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Proposal } from '../rules/proposal.js'
 import { Changes } from './changes.js'
-import { idOf, isPending, PENDING, type Answered, type Answerer, type Pending } from './pending.js'
+import { idOf, isOwnedBy, isPending, ownerIn, PENDING, type Answered, type Answerer, type Pending } from './pending.js'
 
 /** Tells others of a call that waits, for as long as the signal lets. */
 export type Announce = (pending: Pending, signal: AbortSignal) => void
@@ -24,6 +24,9 @@ interface Only { readonly digest?: string, readonly nonce?: string }
 
 const DECLINED = 'approvals/declined'
 const USED = 'approvals/used'
+/** How many refusals, and used approvals, are remembered for each call that may wait. */
+const DECLINED_FOR_EACH = 10
+const USED_FOR_EACH = 100
 /** How long the use of an approval is remembered after its rule's `wait`, in milliseconds. */
 const REMEMBERED = 3_600_000
 
@@ -35,6 +38,8 @@ const REMEMBERED = 3_600_000
 export class ApprovalDesk {
   readonly #values: Values
   readonly #limits: DeskLimits
+  /** The latest of the writes of each caller that are counted: they come one after the other. */
+  readonly #turns = new Map<string, Promise<unknown>>()
   announce: Announce | undefined
 
   constructor (values: Values, limits: DeskLimits) {
@@ -94,14 +99,13 @@ export class ApprovalDesk {
 
   /** Declines the same call of the same caller for as long as the rule says; false where too many are remembered. */
   async decline ({ digest, wait }: Pick<Proposal, 'digest' | 'wait'>, id: string, by: Answerer): Promise<boolean> {
-    const options = { expires: Date.now() + wait, max: 10 * this.#limits.maxApprovals }
-    try {
-      await this.#values.put(DECLINED, id, { digest, by }, options)
-      return true
-    } catch (error) {
-      if (isFull(error)) return false
-      throw error
-    }
+    const owner = ownerIn(id)
+    const options = { expires: Date.now() + wait, max: DECLINED_FOR_EACH * this.#limits.maxApprovals }
+    return await this.#inTurn(owner, async () => {
+      const most = DECLINED_FOR_EACH * this.#limits.maxApprovalsPerCaller
+      if ((await this.#keysOf(DECLINED, owner, most, id)).length >= most) return false
+      return await this.#putWithin(DECLINED, id, { digest, by }, options)
+    })
   }
 
   /** The person who declined this very call; undefined where it may be asked about. */
@@ -110,30 +114,64 @@ export class ApprovalDesk {
     return refusal?.digest === digest ? refusal.by : undefined
   }
 
-  /** True for the first use of a token, at any node. A state that has it may be brought back for as long as `wait`. */
+  /**
+   * True for the first use of a token, at any node. A state that has it may be brought back for as long as `wait`.
+   * False where the caller has used too many of late.
+   */
   async use (owner: string, token: string, mark: string, wait: number): Promise<boolean> {
     const key = `${owner}.${token}`
-    await this.#values.put(USED, key, mark, { ifAbsent: true, expires: Date.now() + REMEMBERED + wait })
-    return await this.#values.get(USED, key) === mark
+    return await this.#inTurn(owner, async () => {
+      const most = USED_FOR_EACH * this.#limits.maxApprovalsPerCaller
+      if ((await this.#keysOf(USED, owner, most, key)).length >= most) return false
+      await this.#values.put(USED, key, mark, { ifAbsent: true, expires: Date.now() + REMEMBERED + wait })
+      return await this.#values.get(USED, key) === mark
+    })
   }
 
   async #put (proposal: Proposal, id: string): Promise<Pending | Answer> {
-    const { maxApprovals, maxApprovalsPerCaller } = this.#limits
-    const { owner, ...shown } = proposal
-    const start = `${owner}.`
-    const keys = await this.#values.keys(PENDING, { after: start, limit: maxApprovalsPerCaller })
-    const own = keys.filter(key => key.startsWith(start) && key !== id)
-    if (own.length >= maxApprovalsPerCaller) return 'full for caller'
+    return await this.#inTurn(proposal.owner, async () => await this.#putInTurn(proposal, id))
+  }
+
+  async #putInTurn ({ owner, ...shown }: Proposal, id: string): Promise<Pending | Answer> {
+    const { maxApprovals, maxApprovalsPerCaller: most } = this.#limits
+    if ((await this.#keysOf(PENDING, owner, most, id)).length >= most) return 'full for caller'
     const at = Date.now()
-    const pending: Pending = { ...shown, id, at, expires: at + proposal.wait, nonce: randomUUID() }
+    const pending: Pending = { ...shown, id, at, expires: at + shown.wait, nonce: randomUUID() }
+    const options = { ifAbsent: true, expires: pending.expires, max: maxApprovals }
+    if (!await this.#putWithin(PENDING, id, pending, options)) return 'full'
+    const stored = await this.#values.get(PENDING, id)
+    if (!isPending(stored)) return pending
+    if (stored.nonce !== pending.nonce || (await this.#keysOf(PENDING, owner, most, id)).length < most) return stored
+    // Other nodes count at the same time.
+    await this.#values.delete(PENDING, id)
+    return 'full for caller'
+  }
+
+  /** False where the space is full. */
+  async #putWithin (...given: Parameters<Values['put']>): Promise<boolean> {
     try {
-      await this.#values.put(PENDING, id, pending, { ifAbsent: true, expires: pending.expires, max: maxApprovals })
+      await this.#values.put(...given)
+      return true
     } catch (error) {
-      if (isFull(error)) return 'full'
+      if (isFull(error)) return false
       throw error
     }
-    const stored = await this.#values.get(PENDING, id)
-    return isPending(stored) ? stored : pending
+  }
+
+  /** Up to `most` keys of a caller, besides one. */
+  async #keysOf (space: string, owner: string, most: number, besides: string): Promise<string[]> {
+    const keys = await this.#values.keys(space, { after: `${owner}.`, limit: most + 1 })
+    return keys.filter(key => isOwnedBy(key, owner) && key !== besides).slice(0, most)
+  }
+
+  async #inTurn<T> (owner: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(owner) ?? Promise.resolve()).then(work, work)
+    this.#turns.set(owner, turn)
+    try {
+      return await turn
+    } finally {
+      if (this.#turns.get(owner) === turn) this.#turns.delete(owner)
+    }
   }
 
   /** The answer, which no other call gets then if it is a yes; undefined where there is none. */

@@ -33,7 +33,10 @@ export const NOT_NAMED =
   'itself. Set option apiKeys (patchbay key NAME --scope admin), oauth or approvalWebhook'
 
 /** The id of a call that waits: that of the same call of the same caller is the same. */
-export const idOf = ({ owner, digest }: Pick<Proposal, 'owner' | 'digest'>): string => `${owner}.${digest.slice(0, 22)}`
+export const idOf = ({ owner, digest }: Pick<Proposal, 'owner' | 'digest'>): string => `${owner}.${digest}`
+
+/** The owner of the call that waits under the id. */
+export const ownerIn = (id: string): string => id.slice(0, id.indexOf('.'))
 
 /** True where a call of this owner waits under the id. */
 export const isOwnedBy = (id: string, owner: string): boolean => id.startsWith(`${owner}.`)
