@@ -163,7 +163,7 @@ const shared: Rule = (before, after, path, comparison) => {
       const label = sharedNameIn(place, comparison.root)
       const isMissed = !isNew && (label === undefined || comparison.references.stillLeadTo(label))
       const text = isNew ? 'is new' : 'is gone'
-      // What refers to a new one is new itself.
+      // A schema that refers to a new one is new itself.
       comparison.found.push({ path: place, text, narrows: isMissed, widens: isMissed, ...isNew && { isFormal: true } })
     }
   }

@@ -147,7 +147,7 @@ function inputSchema (
 ): Converted {
   const properties: Record<string, unknown> = {}
   const pointers = new Set<string>()
-  // What is too long in any case is not written as JSON.
+  // Arguments that are too long in any case are not written as JSON.
   let known = 0
   const add = (name: string, { schema, length, pointers: own }: Converted, description?: string): void => {
     const isLong = length > maxSchema

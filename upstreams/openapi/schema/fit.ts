@@ -6,7 +6,7 @@ import type { Converted, Schemas } from './schemas.js'
 /** Characters of JSON of a part that is cut off, with its name. */
 const STUB = 150
 const CUT = 'Cut off here, because the whole would be too long; see the documentation of the API'
-/** What is longer than this many times the most characters is not cut, and has no place. */
+/** A schema of more than so many times the most characters is not cut, and has no place. */
 export const MAX_CUT = 16
 /** The depths to which a schema is cut that is too long by itself. */
 const DEPTHS = [10, 6, 4, 3, 2]
