@@ -135,6 +135,20 @@ t.test('an approved tool of a server runs once, may ask more, and its server is 
   }
 })
 
+t.test('a server gets nothing of an approved call that was not shown, but its trace', async t => {
+  const { app } = await open(t, undefined, { rules: [{ ask: ['files__tool'] }] })
+  const { connection } = addUpstream(app, STATELESS)
+  t.after(() => connection.arrived.end())
+  const client = new Speaker(app, { version: STATELESS, identity: ADA, capabilities: FORM, answers: { 'elicitation/create': () => YES } })
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const _meta = { 'vendor.example/force': true, traceparent }
+  const answer = client.request('tools/call', { name: 'files__tool', arguments: { amount: 1 }, amount: 999, _meta })
+  const { params, resolve } = await connection.arrived.next()
+  resolve(DONE)
+  t.strictSame(params, { name: 'tool', arguments: { amount: 1 }, _meta: { traceparent } })
+  t.equal(textOf(await answer), 'paid')
+})
+
 t.test('a server that makes a task of an approved call is not told of the approval', async t => {
   const { app } = await open(t, undefined, { rules: [{ ask: ['files__tool'] }] })
   const { connection } = addUpstream(app, STATELESS)

@@ -82,13 +82,13 @@ export class Speaker {
     this.#receive({
       id: ++this.#lastId,
       method,
-      params: this.#stateless ? { ...params, ...modern(this.#capabilities) } : params
+      params: this.#paramsOf(params)
     })
     return this.#lastId
   }
 
   notify (method: string, params: Json = {}): void {
-    this.#receive({ method, params: this.#stateless ? { ...params, ...modern(this.#capabilities) } : params })
+    this.#receive({ method, params: this.#paramsOf(params) })
   }
 
   async answerTo (id: number): Promise<Answer> {
@@ -125,6 +125,11 @@ export class Speaker {
 
   close (): void {
     this.#app.mcp.dispatcher.lifecycle.disconnect(this.peer, new Error('the client was closed'))
+  }
+
+  #paramsOf (params: Json): Json {
+    if (!this.#stateless) return params
+    return { ...params, _meta: { ...params._meta as Json | undefined, ...modern(this.#capabilities)._meta } }
   }
 
   #receive (message: Json): void {

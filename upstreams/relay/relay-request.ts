@@ -14,7 +14,7 @@ import { ParkableCall } from './parking/parkable-call.js'
 import { relayOneRound } from './relay-one-round.js'
 import { resumeParked } from './parking/resume-parked.js'
 import { relayRounds } from './relay-rounds.js'
-import { withoutReserved } from './relayed-params.js'
+import { shownOnly, withoutReserved } from './relayed-params.js'
 import { requestTraced } from './request-traced.js'
 import { demandsPages, requiredPages } from './questions/required-pages.js'
 import { hasTasks, takesTasks, taskIdIn, TASKS, withoutTask } from './tasks/upstream-task.js'
@@ -110,6 +110,9 @@ async function follow (call: Call, upstream: Upstream, taskId: string): Promise<
   })
 }
 
+/** The methods that a person may have to approve. */
+const APPROVED = new Set(['tools/call', 'prompts/get', 'resources/read'])
+
 // The whole request at once: V8 copies objects slowly.
 function requestOf (
   call: Call,
@@ -119,11 +122,10 @@ function requestOf (
   params: Params,
   { headers, renewHeaders, asTask }: RelayOptions
 ): UpstreamRequest {
+  const own = call.ruled?.asks !== undefined && APPROVED.has(method) ? shownOnly(params) : withoutReserved(params)
   return {
     method,
-    params: asTask === true && takesTasks(connection)
-      ? { ...withoutReserved(params), task: {} }
-      : withoutReserved(params),
+    params: asTask === true && takesTasks(connection) ? { ...own, task: {} } : own,
     headers,
     renewHeaders,
     cancellation: call.response.cancellation,

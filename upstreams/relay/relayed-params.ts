@@ -17,6 +17,17 @@ export function withoutReservedMeta (params: Params): Params {
   return '_meta' in params ? withoutMembers(params, () => false) : params
 }
 
+/** The members of calls that a person is shown before one is approved, and the keys of `_meta` that carry a trace. */
+const SHOWN = new Set(['name', 'arguments', 'uri'])
+const TRACES = new Set(['traceparent', 'tracestate', 'baggage'])
+
+/** The params of a call that a person approved: nothing that was not shown, besides its trace. */
+export function shownOnly (params: Params): Params {
+  const shown = Object.entries(params).filter(([key]) => SHOWN.has(key))
+  const traces = Object.entries(Object(params['_meta']) as Params).filter(([key]) => TRACES.has(key))
+  return { ...Object.fromEntries(shown), ...traces.length > 0 && { _meta: Object.fromEntries(traces) } }
+}
+
 // Assignments, because V8 makes an object from a rest pattern several times more slowly. A message with the key
 // "__proto__" is refused when it is read.
 function withoutMembers (params: Params, isLeftOut: (key: string) => boolean): Params {
