@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { folder, initialize, launch } from '../support/process.js'
 import { announce, type Block, ROOT, runnable } from './blocks.js'
 
-const INSTALLED = ['fastify', 'tap', 'zod', '@types/node', '@modelcontextprotocol/sdk']
+const INSTALLED = ['fastify', 'fastify-plugin', 'tap', 'zod', '@types/node', '@modelcontextprotocol/sdk']
 
 const TSCONFIG = {
   compilerOptions: {
@@ -22,7 +22,8 @@ const TSCONFIG = {
 }
 
 const { blocks, marked } = runnable('ts')
-const isPlugin = ({ code }: Block): boolean => /^export default/m.test(code)
+/** True for a plugin of a gateway; one of an application registers Patchbay itself. */
+const isPlugin = ({ code }: Block): boolean => /^export default/m.test(code) && !code.includes('register(patchbay')
 const fileOf = ({ page, line }: Block): string => `${page.replaceAll(/\W/g, '-')}-${line}.ts`
 const sourceOf = ({ given = '', code }: Block): string => `${given.replaceAll('\n', ' ')}\n${code}`
 
