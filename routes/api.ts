@@ -4,7 +4,6 @@ import type { Tool } from '../protocol/definitions/tool.js'
 import { isHttpError } from '../protocol/http/http-error.js'
 import { httpErrors } from '../protocol/http/http-errors.js'
 import { narrowingOf } from '../protocol/http/narrowing.js'
-import { isObject } from '../protocol/wire/json.js'
 import { batchPosts } from '../transports/http/posts.js'
 import { viewOf } from '../transports/http/gateway.js'
 import { answerTool, callTool, callToolWith, readResource } from '../transports/rest/calls.js'
@@ -60,7 +59,6 @@ async function apiRoutes (app: FastifyInstance): Promise<void> {
       handler: async (request, reply) => {
         const name = toolNamed(request)
         const tool = findTool(app, name, request)
-        if (tool !== undefined && !onlyReads(tool)) throw httpErrors.notReadOnly(name)
         callToolWith(mcp, name, queryArguments(request.query, tool?.listed.inputSchema), request, reply)
         return await reply
       }
@@ -99,9 +97,6 @@ function findTool ({ mcp }: FastifyInstance, name: string, request: FastifyReque
   const caller = { identity, peer: { view }, channel: { narrowing } }
   return tool !== undefined && mcp.scopes.allows(caller, 'tools', tool.name, tool) ? tool : undefined
 }
-
-const onlyReads = ({ listed: { annotations } }: Tool): boolean =>
-  isObject(annotations) && annotations.readOnlyHint === true
 
 /** Browsers send no Origin with the GET of a link or a picture, but they say when another site asks for it. */
 const refuseOtherSites: onRequestHookHandler = ({ headers }, _reply, done) => {

@@ -23,6 +23,7 @@ import { relayed } from '../../protocol/revisions/relayed.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
 import { IndirectCalls } from './tools/indirect-calls.js'
 import { MissingTools, type ExplainMissing } from './tools/missing-tools.js'
+import { onlyReading } from './tools/only-reading.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
@@ -111,9 +112,10 @@ export default fp(async ({ mcp, log }) => {
     if (tool.results !== undefined) return runAndFinish(tool, args, call, warn, finishResult)
     return tool.relay === undefined ? run(tool, args, call, warn) : relay(tool.relay, call)
   }, {
-    target: ({ name }, call) =>
-      indirect.targetOf(scopes.targetIn('tools', parts.of(call.peer.view).tools, name, call), call) ??
-      missing.targetOf(name, call),
+    target: ({ name }, call) => {
+      const target = scopes.targetIn('tools', parts.of(call.peer.view).tools, name, call)
+      return indirect.targetOf(onlyReading(target, call), call) ?? missing.targetOf(name, call)
+    },
     meant: (params, caller) => indirect.meantBy(params, parts.of(caller.peer.view).tools, caller),
     unknown: ({ name }, call) => missing.errorOf(String(name), call, parts.of(call.peer.view).tools)
   })

@@ -48,12 +48,6 @@ export const httpErrors = {
   otherView: (own: string) => new HttpError(
     'PATCHBAY_OTHER_VIEW', 403, `this credential is for the view ${JSON.stringify(shorten(own))} alone; use /mcp, or the URL of that view`),
   /**
-   * GET below `/api/tools` for a tool that is not marked as one that only reads: a link or a picture in a page must not run it.
-   * Remedy: send POST.
-   */
-  notReadOnly: (name: string) => new HttpError(
-    'PATCHBAY_NOT_READ_ONLY', 405, `the tool ${JSON.stringify(shorten(name))} does not say that it only reads; call it with POST`, { headers: { allow: 'POST' } }),
-  /**
    * GET below `/api` that a page of another site made a browser send. Browsers say so with `Sec-Fetch-Site`.
    * Remedy: send the request from a program, or with POST from an origin of option `allowedOrigins`.
    */

@@ -22,6 +22,8 @@ export interface Channel {
   readonly hasStatus?: boolean
   /** True where the message came with an HTTP request, which was counted against the rate of its caller. */
   readonly isRateCounted?: boolean
+  /** True where any page may make the request, by a link or a picture: it runs tools that say that they only read. */
+  readonly onlyReads?: boolean
   /** The headers of the HTTP request that brought the message, where it had one of its own. */
   readonly headers?: Headers | undefined
   /** The part of its view that the request, or the connection of a stream of messages, asks for. */

@@ -1,27 +1,9 @@
-import { codes, McpError, markRefusal, type WireError } from './mcp-error.js'
+import { codes, fromWire, McpError, markRefusal, type WireError } from './mcp-error.js'
 
 export {
-  codes, isAboutRequest, isFull, isMcpError, isToolError, McpError, markRefusal, ToolError,
-  type Refusal, type RefusalReason, type WireError
+  codes, fromWire, isAboutRequest, isFull, isMcpError, isToolError, McpError, markRefusal, relayError, ToolError,
+  withSentence, type Refusal, type RefusalReason, type WireError
 } from './mcp-error.js'
-
-/** The error of a response, for the author of the request. */
-export const fromWire = ({ code, message, data, cause }: WireError): McpError =>
-  new McpError(code, message, data, undefined, undefined, cause === undefined ? {} : { cause })
-
-/** The error of an upstream for a client: with the code and the HTTP status that the client's revision has for it. */
-export const relayError = ({ message, data, headers, cause }: McpError, code: number, status: number): McpError =>
-  new McpError(code, message, data, status, headers, { cause })
-
-/** The error with one more sentence, in its text and its details. */
-export function withSentence (
-  { code, message, data, status, headers, cause }: McpError,
-  sentence: string
-): McpError {
-  const details = Object(data) as { details?: unknown }
-  const amended = typeof details.details === 'string' ? { ...details, details: `${details.details}. ${sentence}` } : data
-  return new McpError(code, `${message}. ${sentence}`, amended, status, headers, { cause })
-}
 
 const MAX_NAME = 256
 
@@ -103,6 +85,12 @@ export const errors = {
   stateRefused: (why: string) => invalidParams('PATCHBAY_STATE_REFUSED', `requestState ${why}`),
   /** The tool does not exist, or the caller has no right to it. Remedy: call `tools/list`. */
   unknownTool: (name: string, hint = '') => unknownName('PATCHBAY_UNKNOWN_TOOL', `Unknown tool: ${shorten(name)}`, hint),
+  /**
+   * GET below `/api/tools` for a tool that is not marked as one that only reads: a link or a picture in a page must not run it.
+   * Remedy: send POST.
+   */
+  notReadOnly: (name: string) => makeError(
+    'PATCHBAY_NOT_READ_ONLY', codes.invalidRequest, `the tool ${JSON.stringify(shorten(name))} does not say that it only reads; call it with POST`, { status: 405, headers: { allow: 'POST' } }),
   /** A rule of the operator does not allow the request with these arguments; calls of tools get the text as an `isError` result. Remedy: use other arguments, or ask the operator. */
   notAllowed: (why: string) => invalidParams('PATCHBAY_NOT_ALLOWED', why, {}, 200),
   /** The prompt does not exist, or the caller has no right to it. Remedy: call `prompts/list`. */

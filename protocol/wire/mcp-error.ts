@@ -85,3 +85,21 @@ export function markRefusal<E extends { refusal: RefusalReason | undefined }> (r
   error.refusal = reason
   return error
 }
+
+/** The error of a response, for the author of the request. */
+export const fromWire = ({ code, message, data, cause }: WireError): McpError =>
+  new McpError(code, message, data, undefined, undefined, cause === undefined ? {} : { cause })
+
+/** The error of an upstream for a client: with the code and the HTTP status that the client's revision has for it. */
+export const relayError = ({ message, data, headers, cause }: McpError, code: number, status: number): McpError =>
+  new McpError(code, message, data, status, headers, { cause })
+
+/** The error with one more sentence, in its text and its details. */
+export function withSentence (
+  { code, message, data, status, headers, cause }: McpError,
+  sentence: string
+): McpError {
+  const details = Object(data) as { details?: unknown }
+  const amended = typeof details.details === 'string' ? { ...details, details: `${details.details}. ${sentence}` } : data
+  return new McpError(code, `${message}. ${sentence}`, amended, status, headers, { cause })
+}

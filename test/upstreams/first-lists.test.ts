@@ -108,6 +108,17 @@ t.test('a server whose lists cannot be read is not waited for', async t => {
   t.match(await post(app, 'tools/list'), { ttlMs: 0 })
 })
 
+t.test('a link runs no tool that may write, and a tool of a server of which nothing is known waits to be known', async t => {
+  const { app, go } = await open(t, { ...LONG, rest: true })
+  const get = async (method: 'GET' | 'HEAD') => await app.inject({ method, url: '/api/tools/held__echo?text=hi' })
+  const replies = [get('GET'), get('HEAD')]
+  await go()
+  for (const reply of await Promise.all(replies)) t.match(reply, { statusCode: 405, headers: { allow: 'POST' } })
+  t.match((await get('GET')).json(), { status: 405, code: 'PATCHBAY_NOT_READ_ONLY', detail: /held__echo/ })
+  const posted = await app.inject({ method: 'POST', url: '/api/tools/held__echo', payload: { text: 'hi' } })
+  t.equal(posted.statusCode, 200, posted.body)
+})
+
 t.test('the view of one server waits for that server alone', async t => {
   const { app, go } = await open(t, LONG, { quick: program() })
   t.match(await post(app, 'server/discover', '/quick'), { ttlMs: 60_000 })

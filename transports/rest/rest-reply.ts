@@ -28,6 +28,7 @@ export class RestReply implements Channel {
   /** True where the client asked for events. */
   readonly canStream: boolean
   readonly narrowing: Channel['narrowing']
+  readonly onlyReads: boolean
   readonly #eventStreams: EventStreamPort
   readonly #reply: FastifyReply
   readonly #toOutcome: ToOutcome
@@ -49,6 +50,7 @@ export class RestReply implements Channel {
     this.#eventStreams = eventStreams
     this.#reply = reply
     this.#toOutcome = toOutcome
+    this.onlyReads = reply.request.method !== 'POST'
     this.canStream = prefers(reply.request, 'text/event-stream')
     this.narrowing = narrowingOf(query, reply.request.headers)
   }
