@@ -25,16 +25,23 @@ const CHECKS: Readonly<Record<string, Check>> = {
 
 /**
  * Finds the first mistake in the content of a form, whose schema may be one of another server: it is read as the forms
- * of MCP are, flat, and nothing of it is compiled. Undefined where the content fits.
+ * of MCP are, flat, and nothing of it is compiled. Undefined where the content fits. A field that is not in the form is
+ * a mistake of a person; `isLoose` is for programs, which may send more where the schema does not forbid it.
  */
-export function mistakeInForm (schema: unknown, content: Readonly<Record<string, unknown>>): string | undefined {
-  const { properties = {}, required = [] } = isObject(schema) ? schema : {}
+export function mistakeInForm (
+  schema: unknown,
+  content: Readonly<Record<string, unknown>>,
+  isLoose = false
+): string | undefined {
+  const { properties = {}, required = [], additionalProperties } = isObject(schema) ? schema : {}
+  const mayHaveMore = isLoose && additionalProperties !== false
   const fields = isObject(properties) ? properties : {}
   const needed: unknown[] = Array.isArray(required) ? required : []
   const missing = needed.find(name => !Object.hasOwn(content, String(name)))
   if (missing !== undefined) return `the field "${String(missing)}" is missing`
   for (const [name, value] of Object.entries(content)) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (field === undefined && mayHaveMore) continue
     if (!isObject(field)) return `the form has no field "${name}"`
     const wrong = mistakeIn(value, field)
     if (wrong !== undefined) return `the field "${name}" ${wrong}`

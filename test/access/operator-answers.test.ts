@@ -180,4 +180,6 @@ t.test('a form is checked by its flat fields, and nothing of it is compiled', as
   }
   t.equal(of({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(50)}!`), undefined, 'a pattern of a server costs nothing')
   t.match(mistakeInForm({}, { toString: 1 }), /no field "toString"/)
+  t.equal(mistakeInForm({}, { toString: 1 }, true), undefined, 'programs may send more')
+  t.match(mistakeInForm({ additionalProperties: false }, { more: 1 }, true), /no field "more"/, 'unless the form forbids it')
 })

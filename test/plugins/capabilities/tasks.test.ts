@@ -218,7 +218,7 @@ t.test('questions of a task wait in it, under keys that are used once, until all
   t.strictSame(await open(), ['b'])
   await update({ a: accept('late'), b: accept(5) })
   t.strictSame(await open(), ['b#2'], 'a wrong answer is asked for again')
-  await update({ 'b#2': accept('Bob') })
+  await update({ 'b#2': { action: 'accept', content: { name: 'Bob', more: true } } })
   await until(async () => (await open().catch((): string[] => [])).includes('last'), 'the second round')
   await update({ a: accept('late'), last: accept('Cy') })
   t.match(await inState(ada, taskId, 'completed'), { result: { content: [{ text: 'paid once: Ann Bob Cy' }] } })
