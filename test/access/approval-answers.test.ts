@@ -10,6 +10,7 @@ import type { Form } from '../../plugins/trust/rules/proposal.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { Values } from '../../protocol/store.js'
 import { memoryStore } from '../../stores/memory/store.js'
+import { stopTime } from '../support/clocks.js'
 import { gateway } from '../support/gateway.js'
 import { ADA as ADAS_KEY, apiKeys, bearer } from '../support/keys.js'
 import { ASKING, Speaker, textOf } from '../support/speaker.js'
@@ -247,6 +248,24 @@ t.test('many calls of a caller at once get no more places, refusals and uses tha
   const used = await Promise.all(Array.from({ length: 310 }, async (_, index) => await use('ada', `${index}`)))
   t.equal(used.filter(Boolean).length, 300)
   t.ok(await use('bob', '1'), 'another caller')
+})
+
+t.test('an answer counts, and a lost call waits again, though nothing tells of it', async t => {
+  const { values } = memoryStore()
+  t.intercept(values, 'onChange', { value: () => () => {} })
+  const desk = new ApprovalDesk(values, { maxApprovals: 9, maxApprovalsPerCaller: 9 })
+  const { pass } = stopTime(t)
+  const end = desk.wait({ ...PROPOSAL, wait: 60_000 }, new AbortController().signal)
+  const pending = async (): Promise<string> => {
+    let id: string | undefined
+    await until(async () => (id = (await desk.list())[0]?.id) !== undefined, 'it waits')
+    return String(id)
+  }
+  await values.delete('approvals/pending', await pending())
+  await pass(5_000)
+  await desk.answer(await pending(), { isApproved: true, ...ROOTS })
+  await pass(5_000)
+  t.match(await end, { is: 'approved' })
 })
 
 t.test('an answer is bound to the whole digest of its call', async t => {

@@ -21,9 +21,8 @@ export class Changes {
     )
   }
 
-  /** False when the time is over. */
+  /** False where nothing changes within so many milliseconds. */
   async next (ms: number): Promise<boolean> {
-    if (ms <= 0) return false
     let timer: NodeJS.Timeout | undefined
     const isInTime = this.#hasChanged || this.#signal.aborted || await new Promise<boolean>(resolve => {
       this.#wake = () => resolve(true)

@@ -27,6 +27,8 @@ const USED = 'approvals/used'
 /** How many refusals, and used approvals, are remembered for each call that may wait. */
 const DECLINED_FOR_EACH = 10
 const USED_FOR_EACH = 100
+/** How soon an answer is found whose announcement is lost with the node that stored it, in milliseconds. */
+const LOOK_AGAIN = 5_000
 /** How long the use of an approval is remembered after its rule's `wait`, in milliseconds. */
 const REMEMBERED = 3_600_000
 
@@ -54,15 +56,19 @@ export class ApprovalDesk {
     const ended = new AbortController()
     try {
       const end = now() + proposal.wait
-      for (let announced = ''; !signal.aborted;) {
+      for (let announced = '', isNews = true; !signal.aborted;) {
         const answer = await this.#takeAnswer(id)
         if (answer !== undefined) return answer
-        // Again where the same call of the same caller has used the answer: each needs one of its own.
-        const pending = await this.#put(proposal, id)
-        if (typeof pending === 'string') return { is: pending }
-        if (pending.nonce !== announced) this.announce?.(pending, ended.signal)
-        announced = pending.nonce
-        if (!await changes.next(end - now())) break
+        if (isNews) {
+          // Again where the same call of the same caller has used the answer: each needs one of its own.
+          const pending = await this.#put(proposal, id)
+          if (typeof pending === 'string') return { is: pending }
+          if (pending.nonce !== announced) this.announce?.(pending, ended.signal)
+          announced = pending.nonce
+        }
+        const left = end - now()
+        if (left <= 0) break
+        isNews = await changes.next(Math.min(left, LOOK_AGAIN)) || await this.#values.get(PENDING, id) === undefined
       }
       return signal.aborted ? { is: 'unanswered' } : await this.#giveUp(id)
     } finally {
