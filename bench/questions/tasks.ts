@@ -41,8 +41,10 @@ export const tasks: Question = async setting => [
   ...await inStore('disk', setting)
 ]
 
-async function inStore (where: 'memory' | 'disk', { rounds, say }: Parameters<Question>[0]): Promise<Finding[]> {
-  say(`tasks in ${where}`)
+const PLACES = { memory: 'in memory', disk: 'on disk' }
+
+async function inStore (where: keyof typeof PLACES, { rounds, say }: Parameters<Question>[0]): Promise<Finding[]> {
+  say(`tasks ${PLACES[where]}`)
   const data = mkdtempSync(join(tmpdir(), 'patchbay-bench-'))
   const times = new Map<number, Record<Kind, number[]>>(SIZES.map(size => [size, { create: [], get: [], update: [] }]))
   try {
@@ -58,9 +60,9 @@ async function inStore (where: 'memory' | 'disk', { rounds, say }: Parameters<Qu
     await close()
     const size = where === 'disk' ? statSync(join(data, 'patchbay.db')).size / MANY / 1_024 : undefined
     return [
-      row(`tasks in ${where}, one that waits, KiB of memory`, where === 'memory' ? '≤ 2 KiB' : '≤ 0.1 KiB', [kept]),
+      row(`tasks ${PLACES[where]}, one that waits, KiB of memory`, where === 'memory' ? '≤ 2 KiB' : '≤ 0.1 KiB', [kept]),
       ...(size === undefined ? [] : [row('tasks on disk, one that waits, KiB of the file', undefined, [size])]),
-      row(`tasks in ${where}, CPU while ${short(MANY)} wait, % of a core`, '≤ 1 %', [cpu]),
+      row(`tasks ${PLACES[where]}, CPU while ${short(MANY)} wait, % of a core`, '≤ 1 %', [cpu]),
       ...(['create', 'get', 'update'] as const).flatMap(kind => growthOf(where, kind, times))
     ]
   } finally {
@@ -71,10 +73,10 @@ async function inStore (where: 'memory' | 'disk', { rounds, say }: Parameters<Qu
 const row = (what: string, goal: string | undefined, samples: number[]): Finding =>
   ({ what, ...(goal !== undefined && { goal }), ours: spreadOf(samples), limit: '-', peers: [] })
 
-function growthOf (where: string, kind: Kind, times: Map<number, Record<Kind, number[]>>): Finding[] {
+function growthOf (where: keyof typeof PLACES, kind: Kind, times: Map<number, Record<Kind, number[]>>): Finding[] {
   const base = times.get(1)?.[kind] ?? []
   return SIZES.slice(1).map(size => ({
-    what: `tasks in ${where}, ${kind} with ${size.toLocaleString('en-US')}`,
+    what: `tasks ${PLACES[where]}, ${kind} with ${size.toLocaleString('en-US')}`,
     goal: '≤ 1.2 × that with 1',
     ours: ratioOf(times.get(size)?.[kind] ?? [], base),
     limit: `${short(median(base))} µs with 1`,
