@@ -268,6 +268,21 @@ t.test('an answer counts, and a lost call waits again, though nothing tells of i
   t.match(await end, { is: 'approved' })
 })
 
+t.test('a call whose time is over is not announced once more', async t => {
+  const { values } = memoryStore()
+  const desk = new ApprovalDesk(values, { maxApprovals: 9, maxApprovalsPerCaller: 9 })
+  const announced: string[] = []
+  desk.announce = ({ id }) => { announced.push(id) }
+  const { pass } = stopTime(t)
+  const end = desk.wait({ ...PROPOSAL, wait: 4_000 }, new AbortController().signal)
+  await until(() => announced.length > 0, 'it waits')
+  // The time that is left is a difference of fractions, and may be a little longer.
+  await pass(4_001)
+  t.match(await end, { is: 'unanswered' })
+  t.equal(announced.length, 1)
+  t.strictSame(await desk.list(), [])
+})
+
 t.test('an answer is bound to the whole digest of its call', async t => {
   const { values } = memoryStore()
   const desk = new ApprovalDesk(values, { maxApprovals: 9, maxApprovalsPerCaller: 9 })

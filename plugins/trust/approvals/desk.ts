@@ -59,6 +59,9 @@ export class ApprovalDesk {
       for (let announced = '', isNews = true; !signal.aborted;) {
         const answer = await this.#takeAnswer(id)
         if (answer !== undefined) return answer
+        // Its record may have expired by now: it is not put there, and announced, once more.
+        const left = end - now()
+        if (left <= 0) break
         if (isNews) {
           // Again where the same call of the same caller has used the answer: each needs one of its own.
           const pending = await this.#put(proposal, id)
@@ -66,8 +69,6 @@ export class ApprovalDesk {
           if (pending.nonce !== announced) this.announce?.(pending, ended.signal)
           announced = pending.nonce
         }
-        const left = end - now()
-        if (left <= 0) break
         isNews = await changes.next(Math.min(left, LOOK_AGAIN)) || await this.#values.get(PENDING, id) === undefined
       }
       return signal.aborted ? { is: 'unanswered' } : await this.#giveUp(id)
