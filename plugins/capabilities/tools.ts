@@ -21,9 +21,9 @@ import { isThenable } from '../../protocol/wire/result.js'
 import { convert } from '../../protocol/revisions/convert.js'
 import { relayed } from '../../protocol/revisions/relayed.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
+import type { Target } from '../../protocol/dispatch/target.js'
 import { IndirectCalls } from './tools/indirect-calls.js'
 import { MissingTools, type ExplainMissing } from './tools/missing-tools.js'
-import { onlyReading } from './tools/only-reading.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
@@ -127,6 +127,14 @@ export default fp(async ({ mcp, log }) => {
 
 function warnOfPatterns ({ name, listed }: Tool, log: { warn (data: object, text: string): void }): void {
   for (const pattern of explosivePatterns(listed.inputSchema)) log.warn({ tool: name, pattern }, EXPLOSIVE)
+}
+
+/** The target of a call, which is refused where only tools that say that they only read may run. */
+function onlyReading (target: Target<Tool> | undefined, { channel }: Call): Target<Tool> | undefined {
+  if (target?.item === undefined || channel.onlyReads !== true) return target
+  const { name, listed: { annotations } } = target.item
+  const isReadOnly = isObject(annotations) && annotations['readOnlyHint'] === true
+  return isReadOnly ? target : { ...target, leftOut: () => errors.notReadOnly(name) }
 }
 
 async function relay (request: Relay, call: Call): Promise<object> {

@@ -130,7 +130,8 @@ function verdictOf (set: RuleSet, call: Call, ruled: Ruled, via: readonly Via[] 
 }
 
 function mayWatch (set: RuleSet, ...[identity, view, item, uri]: Parameters<MayWatch>): boolean {
-  return decide(rulesOf(set, identity, view, { kind: 'resources', key: item.uri, item }, uri), { uri }).effect === 'allow'
+  const rules = rulesOf(set, identity, view, { kind: 'resources', key: item.uri, item }, uri)
+  return decide(rules, { uri }).effect === 'allow'
 }
 
 function rulesOf (

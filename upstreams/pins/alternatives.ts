@@ -28,7 +28,8 @@ const MOST = 64
 
 /** A schema that is its alternatives, and says something to readers at most besides. */
 const isChoice = (schema: Schema): schema is Choice =>
-  Array.isArray(schema.anyOf) && schema.anyOf.length <= MOST && Object.keys(schema).every(key => key === 'anyOf' || isForReaders(key))
+  Array.isArray(schema.anyOf) && schema.anyOf.length <= MOST &&
+  Object.keys(schema).every(key => key === 'anyOf' || isForReaders(key))
 
 function changesBetween (
   single: Schema,

@@ -27,14 +27,16 @@ const shown = (value: unknown): string => value === undefined ? 'absent' : cut(J
 /** Says in words what a value was and what it is. */
 export const wasAndIs = (before: unknown, after: unknown): string => `was ${shown(before)} and is ${shown(after)}`
 
-const textOf = (value: unknown): string => typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
 
 /** Readers see it, and no value is valid or not for it. */
 export const forReaders: Rule = (before, after, path, { found, references }) => {
   const isText = typeof before === 'string' || typeof after === 'string'
+  const told = before === undefined ? 'is new' : after === undefined ? 'is gone' : 'has another text'
   const change: SchemaChange = {
     path,
-    text: isText ? before === undefined ? 'is new' : after === undefined ? 'is gone' : 'has another text' : wasAndIs(before, after),
+    text: isText ? told : wasAndIs(before, after),
     narrows: false,
     widens: false,
     isForReaders: true,

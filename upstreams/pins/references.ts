@@ -27,7 +27,9 @@ const COUNTING = ['unevaluatedProperties', 'unevaluatedItems']
 /** Keywords with schemas by name. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
 const LISTS = new Set(['anyOf', 'allOf', 'oneOf', 'prefixItems', 'items'])
-const INNER = new Set([...COUNTING, 'items', 'additionalProperties', 'additionalItems', 'propertyNames', 'contains', 'not', 'if', 'then', 'else'])
+const INNER = new Set([
+  ...COUNTING, 'items', 'additionalProperties', 'additionalItems', 'propertyNames', 'contains', 'not', 'if', 'then', 'else'
+])
 /** Keywords that make references lead to other places than those that they name. */
 const MOVES_REFERENCES = ['$id', 'id', '$dynamicRef', '$recursiveRef']
 const TO_SHARED = /^#\/((?:\$defs|definitions)\/[^/%]+)(?=\/|$)/

@@ -198,7 +198,8 @@ const rulesFor = (keys: string[], rule: Rule): Record<string, Rule> => Object.fr
 const RULES: Readonly<Record<string, Rule>> = {
   $schema: dialect,
   $id: identity,
-  ...rulesFor(['$ref', '$dynamicRef', '$recursiveRef', 'id', '$anchor', '$dynamicAnchor', 'minContains', 'nullable'], eitherWay),
+  ...rulesFor(['$ref', '$dynamicRef', '$recursiveRef', 'id', '$anchor', '$dynamicAnchor'], eitherWay),
+  ...rulesFor(['minContains', 'nullable'], eitherWay),
   ...rulesFor(['minimum', 'exclusiveMinimum'], bound(true)),
   ...rulesFor(['minLength', 'minItems', 'minProperties'], bound(true, 0)),
   ...rulesFor(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'], bound(false)),

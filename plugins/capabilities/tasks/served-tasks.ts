@@ -132,7 +132,8 @@ export class ServedTasks {
     try {
       const given = this.#dispatcher.clientRequestKinds.get(method).answer(answer, params, modern)
       const { action, content }: { action?: unknown, content?: Params } = Object(given)
-      return action !== 'accept' || requestedSchema === undefined || mistakeInForm(requestedSchema, content ?? {}, true) === undefined
+      if (action !== 'accept' || requestedSchema === undefined) return true
+      return mistakeInForm(requestedSchema, content ?? {}, true) === undefined
     } catch {
       return false
     }
