@@ -26,7 +26,7 @@ export async function upstreamsReady ({ mcp }: FastifyInstance, names: string[])
     mcp.upstreams
       .status()
       .some(({ alias, state, stale, tools }) =>
-        alias === name && ['ready', 'stopped'].includes(state) && !stale && tools > 0)
+        alias === name && (state === 'stopped' || (state === 'ready' && !stale)) && tools > 0)
   await until(() => names.every(isReady), `the start of ${names.join(', ')}`).catch(error => {
     throw new Error(`${String(error)}: ${JSON.stringify(mcp.upstreams.status())}`)
   })

@@ -17,10 +17,7 @@ import type { Subscriptions } from './subscriptions/subscriptions.js'
 /** The waits before lists that could not be read are read again, in milliseconds. */
 const RETRY = { first: 1_000, longest: 30_000 }
 
-/**
- * One upstream's lists as far as they are known. They are read when the upstream is ready, and again whenever the
- * upstream says that they changed.
- */
+/** One upstream's lists as far as they are known: read when it is ready, and whenever it says that they changed. */
 export class UpstreamLists {
   readonly upstream: Upstream
   readonly #limits: ListLimits
@@ -183,7 +180,7 @@ export class UpstreamLists {
     if (this.#ended.signal.aborted) return
     const failed = read.filter((entry): entry is [Kind, string] => typeof entry[1] === 'string')
     if (failed.length > 0) this.#readLater(failed)
-    else if (connection === this.#connection && !connection.closed) this.#settle()
+    else this.#settle(connection !== this.#connection || connection.closed)
     this.#wake()
     this.#onRead(isNew)
   }
@@ -213,9 +210,10 @@ export class UpstreamLists {
     }
   }
 
-  #settle (): void {
+  /** Lists that were read as a whole are known, also when their server was stopped meanwhile, for being idle. */
+  #settle (stale: boolean): void {
     this.#isKnown = true
-    this.#stale = false
+    this.#stale = stale
     this.#failures = 0
     this.#lastError = undefined
   }

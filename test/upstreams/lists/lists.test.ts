@@ -176,6 +176,24 @@ t.test('a list that could not be read is read again, and named meanwhile', async
   t.match(lists.statusOf('a'), { stale: false, tools: 1, warnings: [] })
 })
 
+t.test('lists of a server that was stopped as soon as it had sent them are known', async t => {
+  const upstream: FakeUpstream = new FakeUpstream('a', {
+    answers: {
+      'resources/templates/list': async () => {
+        await upstream.connection.close()
+        return { resourceTemplates: [] }
+      }
+    }
+  })
+  upstream.script.tools = [tool('one')]
+  const { lists } = await served(t, [upstream])
+  t.equal(lists.isKnown('a'), false)
+  upstream.connect()
+  await until(() => lists.isKnown('a'), 'the lists')
+  t.match(lists.statusOf('a'), { stale: true, tools: 1, warnings: [] })
+  await lists.readFirst('a', new AbortController().signal)
+})
+
 t.test('instructions come after those of the operator, under the alias, cut', async t => {
   const a = new FakeUpstream('a', { instructions: 'First do this. '.repeat(10) })
   const b = new FakeUpstream('b', { instructions: 'Short.' })
