@@ -56,10 +56,18 @@ t.test('the walk of docs/views.md: five servers from npm, two views, over HTTP a
   gateway.kill('SIGTERM')
   await gateway.exit()
 
-  const stdio = launch(t, [...common, '--stdio', '--view', 'writing'], { cwd, env })
-  stdio.send(initialize, toolCall(2, 'recall', { query: 'nothing' }))
+  // Its servers start anew, five at once, which may take longer than a call waits.
+  const patient = { ...env, PATCHBAY_CALL_TIMEOUT: '30000' }
+  const stdio = launch(t, [...common, '--stdio', '--view', 'writing'], { cwd, env: patient })
+  stdio.send(initialize)
   await stdio.next()
-  t.match(await stdio.next(), { id: 2, result: { content: [{ type: 'text', text: /entities/ }] } })
+  let answer: Json = {}
+  await until(async () => {
+    stdio.send(toolCall(2, 'recall', { query: 'nothing' }))
+    answer = await stdio.next()
+    return answer.result !== undefined
+  }, 'the answer of a server', DOWNLOAD, 250).catch(error => t.comment(JSON.stringify(answer), error))
+  t.match(answer, { id: 2, result: { content: [{ type: 'text', text: /entities/ }] } })
   stdio.end()
   await stdio.exit()
 
