@@ -28,8 +28,8 @@ export class Lifecycle {
   /** Makes a peer reachable for announcements and part of the orderly shutdown. */
   connect (peer: Peer): void {
     this.peers.add(peer)
-    // A request that brings headers is gone with its answer.
-    if (peer.headers === undefined) peer.connectedAt = Date.now()
+    // A request that shares a connection with others is gone with its answer.
+    if (peer.connection === undefined) peer.connectedAt = Date.now()
   }
 
   /** The other end is gone: its calls are aborted, and nothing is sent to it any more. */

@@ -21,7 +21,8 @@ export function serveMessage (
   const version = versionHeader(request)
   const revision = version === undefined ? oldest : revisionNamed(version)
   if (revision === undefined) throw httpErrors.unknownVersion(shorten(String(version)), versions)
-  const peer = new Peer({ revision, identity: request.identity, view: viewOf(request) })
+  const { identity, raw: { socket } } = request
+  const peer = new Peer({ revision, identity, view: viewOf(request), connection: socket })
   dispatcher.lifecycle.connect(peer)
   connections.onGone(reply, () => dispatcher.lifecycle.disconnect(peer, DISCONNECTED))
   dispatcher.receive(dispatcher.decode(takeBody(request)), peer, jsonChannel(reply))
