@@ -47,7 +47,8 @@ async function apiRoutes (app: FastifyInstance): Promise<void> {
       if ('refusal' in lists) return send(reply, lists.refusal)
       // A tool whose calls must be tasks takes no call of a request alone.
       const tools = lists.tools.filter(({ name }) => findTool(app, String(name), request)?.task !== 'must')
-      return send(reply, success(openApiDocument(tools, describe(app, request))))
+      const canGoOn = (name: string): boolean => findTool(app, name, request)?.patience !== undefined
+      return send(reply, success(openApiDocument(tools, describe(app, request), canGoOn)))
     }
   }])
 

@@ -47,6 +47,16 @@ const QUESTION = {
   }
 }
 
+const ACCEPTED = {
+  type: 'object',
+  required: ['status', 'call', 'resultAt'],
+  properties: {
+    status: { const: 'working' },
+    call: { type: 'string', description: 'The URI of the call, which the tool get_result takes' },
+    resultAt: { type: 'string', description: 'The path at which its state and its result are read' }
+  }
+}
+
 const ANSWERS = {
   Problem: ['The call was refused or could not be made', 'Problem'],
   Failure: ['The tool was run and says that it failed', 'Problem'],
@@ -70,14 +80,22 @@ const RESPONSES = {
   504: reference('Problem')
 }
 
-/** The OpenAPI document (3.1) of these tools, each as one POST. */
-export function openApiDocument (tools: readonly Entry[], described: Described): object {
+/**
+ * The OpenAPI document (3.1) of these tools, each as one POST. `canGoOn` is true for a tool whose calls may be answered
+ * before they have ended.
+ */
+export function openApiDocument (
+  tools: readonly Entry[],
+  described: Described,
+  canGoOn: (name: string) => boolean
+): object {
   const { title, version, description, url, isGuarded } = described
   const schemas = new Map<string, unknown>([['Problem', PROBLEM], ['Question', QUESTION]])
-  const paths = tools.map(tool => [
-    `/tools/${encodeURIComponent(String(tool.name))}`,
-    { post: operation(tool, operationId(String(tool.name)), schemas) }
-  ])
+  const paths = tools.map(tool => {
+    const name = String(tool.name)
+    const responses = canGoOn(name) ? { 202: accepted(schemas), ...RESPONSES } : RESPONSES
+    return [`/tools/${encodeURIComponent(name)}`, { post: operation(tool, operationId(name), schemas, responses) }]
+  })
   return {
     openapi: '3.1.0',
     info: { title, version, ...(description === undefined ? {} : { description }) },
@@ -92,6 +110,15 @@ export function openApiDocument (tools: readonly Entry[], described: Described):
       }])),
       ...(isGuarded ? { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } } : {})
     }
+  }
+}
+
+function accepted (schemas: Map<string, unknown>): object {
+  schemas.set('Accepted', ACCEPTED)
+  return {
+    description: 'The call goes on',
+    headers: { location: { description: 'The same as resultAt', schema: { type: 'string' } } },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Accepted' } } }
   }
 }
 
@@ -112,7 +139,7 @@ function operationId (name: string): string {
 const INPUT = { isInput: true }
 const OUTPUT = { isInput: false }
 
-function operation (tool: Entry, operationId: string, schemas: Map<string, unknown>): object {
+function operation (tool: Entry, operationId: string, schemas: Map<string, unknown>, others: object): object {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool
   const summary = title ?? (isObject(annotations) ? annotations.title : undefined)
   return {
@@ -128,7 +155,7 @@ function operation (tool: Entry, operationId: string, schemas: Map<string, unkno
         description: 'The result of the tool',
         content: { 'application/json': { schema: placeSchema(outputSchema, `${String(name)}.output`, schemas, OUTPUT) } }
       },
-      ...RESPONSES
+      ...others
     }
   }
 }

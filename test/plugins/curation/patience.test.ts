@@ -389,6 +389,13 @@ t.test('over plain HTTP a call that outlasts it is accepted, and its result is r
   await until(() => works.count === 3, 'the call')
   works.end({ done: true })
   t.match(await quick, { statusCode: 200 })
+  const { paths, components } = (await app.inject('/api/openapi.json')).json<{ paths: Json, components: Json }>()
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Accepted' } } }
+  t.match(paths, {
+    '/tools/typed': { post: { responses: { 202: { content } } } },
+    '/tools/get_result': { post: { responses: { 200: {}, 202: undefined } } }
+  })
+  t.match(components, { schemas: { Accepted: { required: Object.keys(accepted.json<object>()) } } })
 })
 
 t.test('with "client" a call is answered shortly before the client gives up, as far as its name is known', async t => {

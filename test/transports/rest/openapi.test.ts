@@ -11,7 +11,7 @@ interface Document {
 }
 
 const documentOf = (inputSchema: object, described = DESCRIBED, outputSchema?: object): Document =>
-  openApiDocument([{ name: 'a.tool', inputSchema, outputSchema }], described) as Document
+  openApiDocument([{ name: 'a.tool', inputSchema, outputSchema }], described, () => false) as Document
 const bodyOf = ({ paths }: Document): object | undefined =>
   paths['/tools/a.tool']?.post.requestBody.content['application/json']?.schema
 
