@@ -94,8 +94,18 @@ t.test('calls in flight have their progress and their question, also those that 
 })
 
 t.test('sessions are clients, and requests without one are not', async t => {
-  const app = await gateway(t)
+  const app = await gateway(t, { rest: true })
+  const gate = new EventTarget()
+  app.mcp.tools.add(tool({ name: 'wait', description: 'd', run: async () => { await once(gate, 'open') } }))
   const watcher = await Watcher.open(t, app)
+  const plain = { method: 'POST', headers: { 'content-type': 'application/json' } } as const
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait', arguments: {} } }
+  const requests = [
+    callTool(app, 'wait', {}),
+    app.inject({ ...plain, url: '/message', payload: message }),
+    app.inject({ ...plain, url: '/api/tools/wait', payload: {} })
+  ]
+  await until(() => watcher.last('inFlight')?.total === 4)
   const session = await post(app, {
     id: 1,
     method: 'initialize',
@@ -111,6 +121,8 @@ t.test('sessions are clients, and requests without one are not', async t => {
       { session: true, client: 'mine/2', transport: 'http', revision: '2025-11-25', lastCallAt: Number }
     ]
   })
+  gate.dispatchEvent(new Event('open'))
+  await Promise.all(requests)
   await endSessionOf(app, session)
   await until(() => watcher.last('clients')?.sessions === 0)
 })
