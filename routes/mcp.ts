@@ -66,13 +66,14 @@ function getRoute ({ mcp }: FastifyInstance, options: WebSocketOptions): Omit<Ro
     // Not async: Fastify would hold a promise for each open stream and double its memory.
     handler: (request, reply) => { serveStream(mcp, request, reply).catch((error: Error) => reply.send(error)) },
     wsHandler: (socket, request) => {
-      const { identity, raw, query } = request
+      const { identity, raw, query, ip } = request
       serveWebSocket(
         mcp.dispatcher,
         {
           socket,
           rawSocket: raw.socket,
           identity,
+          address: ip,
           proxied: isProxied(raw.headers),
           view: viewOf(request),
           narrowing: narrowingOf(query, raw.headers)

@@ -69,6 +69,7 @@ class BatchChannel {
       },
       isRateCounted: first && channel.isRateCounted === true,
       headers: channel.headers,
+      address: channel.address,
       proxied: channel.proxied,
       narrowing: channel.narrowing,
       respond: text => this.#settle(index, text),

@@ -26,6 +26,8 @@ export interface Channel {
   readonly onlyReads?: boolean
   /** The headers of the HTTP request that brought the message, where it had one of its own. */
   readonly headers?: Headers | undefined
+  /** The address of the caller, as the application that trusts a proxy has it from the proxy, where it is known. */
+  readonly address?: string | undefined
   /** The part of its view that the request, or the connection of a stream of messages, asks for. */
   readonly narrowing?: Narrowing | undefined
   /** True where a proxy brought the connection that carries the messages. */

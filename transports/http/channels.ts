@@ -22,6 +22,9 @@ export function jsonChannel (reply: FastifyReply): Channel {
     hasStatus: true,
     isRateCounted: true,
     headers: reply.request.headers,
+    get address () {
+      return reply.request.ip
+    },
     narrowing: narrowingOf(reply.request.query, reply.request.headers),
     respond: (text, status, headers) => sendJson(reply, text, status, headers),
     respondShared: (start, tail) => sendPrepared(reply, start, tail),

@@ -51,6 +51,10 @@ export class ReplyChannel implements Channel {
     return this.#reply.request.headers
   }
 
+  get address (): string {
+    return this.#reply.request.ip
+  }
+
   /** False while as many streams are open as allowed and this is none of them: then only the response is sent. */
   get streams (): boolean {
     return this.#stream !== undefined || this.#options.session?.named === true || this.#eventStreams.hasCapacity

@@ -66,7 +66,8 @@ export class SseConnections {
       return dispatcher.receive(incoming, peer, jsonChannel(reply))
     }
     void reply.code(202).header('content-type', 'text/plain').send('Accepted')
-    dispatcher.receive(incoming, peer, { ...channel, isRateCounted: true, headers: request.headers }, request.identity)
+    const { headers, ip: address, identity } = request
+    dispatcher.receive(incoming, peer, { ...channel, isRateCounted: true, headers, address }, identity)
   }
 
   /** The client of a stream of that caller and view. */

@@ -59,6 +59,10 @@ export class RestReply implements Channel {
     return this.#reply.request.headers
   }
 
+  get address (): string {
+    return this.#reply.request.ip
+  }
+
   get streams (): boolean {
     return this.canStream && (this.#sink !== undefined || this.#eventStreams.hasCapacity)
   }

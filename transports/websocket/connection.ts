@@ -16,6 +16,7 @@ export interface WebSocketClient {
   socket: WebSocket
   rawSocket: Duplex | undefined
   identity: Identity
+  address?: string | undefined
   proxied: boolean
   view?: string | undefined
   narrowing?: Narrowing | undefined
@@ -30,6 +31,7 @@ const CLOSE_FRAME_DEADLINE = 500
 export class WebSocketConnection implements Channel {
   readonly streams = true
   readonly proxied: boolean
+  readonly address: string | undefined
   readonly narrowing: Narrowing | undefined
   readonly #mcp: Dispatcher
   readonly #socket: WebSocket
@@ -42,9 +44,10 @@ export class WebSocketConnection implements Channel {
 
   constructor (
     mcp: Dispatcher,
-    { socket, rawSocket, identity, proxied, view, narrowing }: WebSocketClient,
+    { socket, rawSocket, identity, address, proxied, view, narrowing }: WebSocketClient,
     { maxQueue, writeDeadline }: QueueLimits
   ) {
+    this.address = address
     this.proxied = proxied
     this.narrowing = narrowing
     this.#mcp = mcp

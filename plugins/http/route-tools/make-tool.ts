@@ -2,7 +2,6 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { tool, type Tool } from '../../../protocol/definitions/tool.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import { errors, ToolError } from '../../../protocol/wire/errors.js'
-import { isObject } from '../../../protocol/wire/json.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { CallToolResult } from '../../../protocol/wire/content.js'
 import { readRouteUrl, type RouteUrl } from './route-url.js'
@@ -129,8 +128,6 @@ function argumentHeaders (values: Params): Record<string, string> {
 }
 
 /** The address of the caller: a route that trusts this machine must not take a stranger for it. */
-function addressOf ({ peer, identity, local }: Call): string {
-  const { connection } = peer
-  const remote = isObject(connection) ? connection.remoteAddress : undefined
-  return typeof remote === 'string' ? remote : identity.address ?? (local ? '127.0.0.1' : '0.0.0.0')
+function addressOf ({ channel, local }: Call): string {
+  return channel.address ?? (local ? '127.0.0.1' : '0.0.0.0')
 }

@@ -3,8 +3,11 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import WebSocket from 'ws'
 import { createClient, patchbay, type Options } from '../../../app.js'
+import { modernMeta } from '../../support/modern.js'
+import { until } from '../../support/wait.js'
 
 const HEADERS = { 'mcp-protocol-version': '2025-11-25' }
+const hello = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } } }
 const call = (id: number, name = 'get_own_guarded'): object =>
   ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } })
 
@@ -65,15 +68,64 @@ t.test('a 401 of a hook over a WebSocket, and in the same process, is a failed r
   client.close()
 })
 
-t.test('request.ip is the address of the caller, as the proxy says it, and of no machine that is trusted where it is not known', async t => {
-  const app = await guarded(t)
-  const of = async (headers: object, remoteAddress = '198.51.100.7') => {
-    const reply = await app.inject({ method: 'POST', url: '/ai/message', headers: { ...headers }, remoteAddress, payload: call(1, 'get_own_address') })
-    return reply.json<{ result: { content: [{ text: string }] } }>().result.content[0].text
+t.test('request.ip is the address of the caller, as the proxy says it, by every way to the tool', async t => {
+  const app = await guarded(t, { rest: true })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const [json, both] = [{ 'content-type': 'application/json' }, { accept: 'application/json, text/event-stream' }]
+  const post = async (path: string, headers: Record<string, string>, body: object): Promise<Response> =>
+    await fetch(`${url}/ai${path}`, { method: 'POST', headers: { ...json, ...both, ...headers }, body: JSON.stringify(body) })
+  const ways: Record<string, (headers: Record<string, string>) => Promise<string>> = {
+    'POST /mcp, stateless': async headers => await (await post('/mcp', {
+      ...headers, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'get_own_address'
+    }, { ...call(1, 'get_own_address'), params: { name: 'get_own_address', arguments: {}, _meta: modernMeta() } })).text(),
+    'POST /mcp, in a session': async headers => {
+      const opened = await post('/mcp', {}, hello)
+      const session = { ...HEADERS, 'mcp-session-id': String(opened.headers.get('mcp-session-id')) }
+      return await (await post('/mcp', { ...headers, ...session }, call(1, 'get_own_address'))).text()
+    },
+    'POST /message': async headers => await (await post('/message', headers, call(1, 'get_own_address'))).text(),
+    'a batch': async headers => await (await post('/message', headers, [call(1, 'get_own_address')])).text(),
+    'plain HTTP': async headers =>
+      await (await post('/api/tools/get_own_address', { ...headers, accept: '*/*' }, {})).text(),
+    'HTTP+SSE': async headers => {
+      const ended = new AbortController()
+      const stream = await fetch(`${url}/ai/sse`, { headers: { accept: 'text/event-stream' }, signal: ended.signal })
+      let read = ''
+      const reading = (async () => {
+        for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) read += Buffer.from(chunk).toString()
+      })().catch(() => {})
+      await until(() => read.includes('sessionId='))
+      const id = /sessionId=([\w.-]+)/.exec(read)?.[1] ?? ''
+      await post(`/message?sessionId=${id}`, {}, { ...hello, params: { ...hello.params, protocolVersion: '2024-11-05' } })
+      await post(`/message?sessionId=${id}`, headers, call(1, 'get_own_address'))
+      await until(() => read.includes('ip'))
+      ended.abort()
+      await reading
+      return read
+    },
+    'a WebSocket': async headers => {
+      const socket = new WebSocket(`${url.replace('http', 'ws')}/ai/mcp`, { headers })
+      await once(socket, 'open')
+      socket.send(JSON.stringify(hello))
+      await once(socket, 'message')
+      socket.send(JSON.stringify(call(1, 'get_own_address')))
+      const [answer] = await once(socket, 'message') as [Buffer]
+      socket.terminate()
+      return String(answer)
+    }
   }
-  t.equal(await of({}), '{"ip":"198.51.100.7"}')
-  t.equal(await of({ 'x-forwarded-for': '203.0.113.9' }), '{"ip":"203.0.113.9"}')
-  const client = await createClient(app)
-  t.match(await client.call('get_own_address', {}), { output: { ip: /^(127\.0\.0\.1|0\.0\.0\.0)$/ } })
-  client.close()
+  for (const [name, ask] of Object.entries(ways)) {
+    t.match(await ask({}), /ip\W+127\.0\.0\.1\W/, name)
+    t.match(await ask({ 'x-forwarded-for': '203.0.113.9' }), /ip\W+203\.0\.113\.9\W/, `${name}, through a proxy`)
+  }
+})
+
+t.test('request.ip is of no machine that is trusted where it is not known', async t => {
+  const app = await guarded(t)
+  const ada = await createClient(app, { identity: { principal: 'ada', scopes: 'all' } })
+  t.match(await ada.call('get_own_address', {}), { output: { ip: '0.0.0.0' } })
+  ada.close()
+  const own = await createClient(app)
+  t.match(await own.call('get_own_address', {}), { output: { ip: '127.0.0.1' } }, 'a program in this process')
+  own.close()
 })
