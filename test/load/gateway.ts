@@ -47,8 +47,11 @@ export class Gateway {
       ...(ephemeral ? ['--ephemeral'] : ['--data', data]),
       ...[PLUGIN, ...plugins].flatMap(file => ['--plugin', file])
     ]
+    // A machine that is busy with the clients, too, must not have it refuse them.
+    const limits = ['maxEventLoopDelay=60000', ...[env['PATCHBAY_LIMITS'] ?? []].flat()].join(',')
     // Without what a test runner puts into the environment: its coverage would be measured, too.
-    this.#child = spawn(process.execPath, [COMMAND, ...args], { cwd: data, env: { PATH: process.env['PATH'], ...env } })
+    const settings = { PATH: process.env['PATH'], ...env, PATCHBAY_LIMITS: limits }
+    this.#child = spawn(process.execPath, [COMMAND, ...args], { cwd: data, env: settings })
     if (this.#child.pid === undefined) throw new Error('the gateway could not be started')
     this.pid = this.#child.pid
     this.#child.stdin.on('error', () => {})
