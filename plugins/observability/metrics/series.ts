@@ -27,14 +27,18 @@ export interface Metric {
 
 type LabelValues = ReadonlyArray<string | undefined>
 
-/**
- * The series of one metric by their labels. Those who count often keep the series they got, so that no label is looked
- * at again.
- */
+/** The series whose labels begin with the same values. */
+class Branch<S> {
+  readonly branches = new Map<string | undefined, Branch<S>>()
+  series: S | undefined
+}
+
+/** The series of one metric by their labels, whose text is made once. */
 class SeriesByLabels<S> {
   readonly #names: readonly string[]
   readonly #create: (labels: string) => S
-  readonly #all = new Map<string, S>()
+  readonly #root = new Branch<S>()
+  readonly #all: S[] = []
 
   constructor (names: readonly string[], create: (labels: string) => S) {
     this.#names = names
@@ -42,14 +46,18 @@ class SeriesByLabels<S> {
   }
 
   get (values: LabelValues): S {
-    const labels = formatLabels(this.#names, values)
-    const series = this.#all.get(labels) ?? this.#create(labels)
-    this.#all.set(labels, series)
-    return series
+    let branch = this.#root
+    for (let index = 0; index < this.#names.length; index++) {
+      let next = branch.branches.get(values[index])
+      if (next === undefined) branch.branches.set(values[index], next = new Branch())
+      branch = next
+    }
+    if (branch.series === undefined) this.#all.push(branch.series = this.#create(formatLabels(this.#names, values)))
+    return branch.series
   }
 
   values (): Iterable<S> {
-    return this.#all.values()
+    return this.#all
   }
 }
 
