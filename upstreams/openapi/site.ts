@@ -9,7 +9,7 @@ import type { ApiAddress } from './api.js'
 import { basePathOf } from './document/servers.js'
 import { ApiExchange, type ApiReply } from './exchange.js'
 import { isUrl, type LoadOptions } from './load.js'
-import type { Fixed } from './request/request.js'
+import { cookieNames, type Fixed } from './request/request.js'
 
 interface SiteOptions extends LoadOptions {
   readonly credential: ClientCredential | undefined
@@ -33,7 +33,8 @@ export async function openSite (url: URL, address: ApiAddress, options: SiteOpti
   const { client, headers } = await openClient(
     { url: url.href, headers: address.headers }, { ...options, lookup: options.lookups.of(url, isTrusted) }
   )
-  const fixed = { query: url.search.slice(1), headers, setQuery: new Set(url.searchParams.keys()) }
+  const setQuery = new Set(url.searchParams.keys())
+  const fixed = { query: url.search.slice(1), headers, setQuery, setCookies: cookieNames(headers) }
   return new Site(client, basePathOf(url), fixed, options)
 }
 
@@ -46,14 +47,17 @@ export class Site implements Fixed {
   readonly headers: readonly string[]
   /** The members of the query that every request has. */
   readonly setQuery: ReadonlySet<string>
+  /** The cookies that every request has. */
+  readonly setCookies: ReadonlySet<string>
   readonly #options: SiteOptions
 
-  constructor (client: HttpClient, basePath: string, { query, headers, setQuery }: Fixed, options: SiteOptions) {
+  constructor (client: HttpClient, basePath: string, fixed: Fixed, options: SiteOptions) {
     this.client = client
     this.basePath = basePath
-    this.query = query
-    this.headers = headers
-    this.setQuery = setQuery
+    this.query = fixed.query
+    this.headers = fixed.headers
+    this.setQuery = fixed.setQuery
+    this.setCookies = fixed.setCookies
     this.#options = options
   }
 

@@ -141,7 +141,7 @@ function send (operation: Operation, document: string, t: Test): number {
   const whole = body?.argument === undefined ? [] : [body.argument]
   const names = [...parameters.keys(), ...body?.members ?? [], ...whole]
   const args = Object.fromEntries(names.map(name => [name, pick(VALUES)]))
-  const fixed = { query: 'key=secret', headers: ['cookie', 'own=1'], setQuery: new Set(['key']) }
+  const fixed = { query: 'key=secret', headers: ['cookie', 'own=1'], setQuery: new Set(['key']), setCookies: new Set(['own']) }
   try {
     const { path, headers } = toRequest(operation, args, fixed)
     const what = `${path} ${JSON.stringify(headers)} ${JSON.stringify(args)} ${document}`

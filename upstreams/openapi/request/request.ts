@@ -16,8 +16,9 @@ export interface Fixed {
   readonly query: string
   /** Names and values in turn. */
   readonly headers: readonly string[]
-  /** The names of members of the query. */
+  /** The names of members of the query, and of cookies. */
   readonly setQuery: ReadonlySet<string>
+  readonly setCookies: ReadonlySet<string>
 }
 
 /** The characters that the value of a header may have. */
@@ -38,11 +39,10 @@ export function toRequest (operation: Operation, given: Json, fixed: Fixed): Htt
 }
 
 function requestWith (operation: Operation, args: Json, fixed: Fixed): HttpRequest {
-  const pairs: string[] = []
+  const pairs = fixed.query === '' ? [] : [fixed.query]
   const cookies: string[] = []
   const headers = ['accept', ACCEPT, 'accept-encoding', 'identity']
   const inPath = new Map<string, string>()
-  const setCookies = cookieNames(fixed.headers)
   for (const [argument, parameter] of operation.parameters) {
     const value = args[argument]
     if (value === undefined || value === null) continue
@@ -50,14 +50,14 @@ function requestWith (operation: Operation, args: Json, fixed: Fixed): HttpReque
     if (parameter.in === 'path') inPath.set(parameter.name, segmentOf(argument, parameter, given))
     else if (parameter.in === 'query') pairs.push(...notSet(argument, queryPairs(parameter.name, given, parameter), fixed.setQuery))
     else if (parameter.in === 'header') headers.push(parameter.name, headerOf(argument, parameter, given))
-    else cookies.push(...cookieOf(argument, parameter, given, setCookies))
+    else cookies.push(...cookieOf(argument, parameter, given, fixed.setCookies))
   }
   addFixed(headers, fixed.headers, cookies)
   const encoded = bodyOf(operation, args)
   if (encoded !== undefined) headers.push('content-type', encoded.contentType)
   return {
     method: operation.method as HttpRequest['method'],
-    path: pathOf(operation.path, inPath, [...fixed.query === '' ? [] : [fixed.query], ...pairs].join('&')),
+    path: pathOf(operation.path, inPath, pairs),
     headers,
     isDecompressed: true,
     ...(encoded !== undefined && { body: encoded.body })
@@ -101,8 +101,9 @@ function cookieOf (argument: string, parameter: Parameter, value: unknown, set: 
 
 /** Refuses members of an object that would stand beside those of the entry, which an API may take in their place. */
 function notSet (argument: string, pairs: string[], set: ReadonlySet<string>): string[] {
+  if (set.size === 0) return pairs
   const known = new Set([...set].map(plainName))
-  const names = known.size === 0 ? [] : pairs.map(pair => decodeURIComponent(pair.split('=', 1)[0] ?? ''))
+  const names = pairs.map(pair => decodeURIComponent(pair.split('=', 1)[0] ?? ''))
   const taken = names.find(name => known.has(plainName(name)))
   if (taken !== undefined) throw new WrongArguments(`${argument} must not have "${taken.slice(0, 100)}", which is set already`)
   return pairs
@@ -144,12 +145,13 @@ function bodyOf ({ body }: Operation, args: Json) {
   }
 }
 
-function pathOf (template: string, values: ReadonlyMap<string, string>, query: string): string {
-  const [bare = ''] = template.split('#')
+/** Segments that lead to another path. */
+const DOTS = /(?:^|[/?])(?:\.|%2e){1,2}(?:$|[/?])/i
+
+function pathOf (template: string, values: ReadonlyMap<string, string>, pairs: readonly string[]): string {
+  const [bare = ''] = template.split('#', 1)
   const path = bare.replace(/\{([^{}]+)\}|[^\x21-\x7e]+|["<>\\^`{|}]/g, (part, name?: string) =>
     name === undefined ? encode(part) : values.get(name) ?? '')
-  if (path.split(/[/?]/).some(segment => /^(\.|%2e){1,2}$/i.test(segment))) {
-    throw new WrongArguments('with these arguments, the path would have a segment "." or ".."')
-  }
-  return query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`
+  if (DOTS.test(path)) throw new WrongArguments('with these arguments, the path would have a segment "." or ".."')
+  return pairs.length === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${pairs.join('&')}`
 }
