@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { tool, type Tool } from '../../../protocol/definitions/tool.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
@@ -128,6 +129,8 @@ function argumentHeaders (values: Params): Record<string, string> {
 }
 
 /** The address of the caller: a route that trusts this machine must not take a stranger for it. */
-function addressOf ({ channel, local }: Call): string {
-  return channel.address ?? (local ? '127.0.0.1' : '0.0.0.0')
+function addressOf ({ channel, identity: { address = '' }, local }: Call): string {
+  // That of an identity may be a network.
+  const known = channel.address ?? (isIP(address) === 0 ? undefined : address)
+  return known ?? (local ? '127.0.0.1' : '0.0.0.0')
 }

@@ -92,7 +92,8 @@ t.test('request.ip is the address of the caller, as the proxy says it, by every 
       const stream = await fetch(`${url}/ai/sse`, { headers: { accept: 'text/event-stream' }, signal: ended.signal })
       let read = ''
       const reading = (async () => {
-        for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) read += Buffer.from(chunk).toString()
+        const chunks = stream.body as unknown as AsyncIterable<Uint8Array>
+        for await (const chunk of chunks) read += Buffer.from(chunk).toString()
       })().catch(() => {})
       await until(() => read.includes('sessionId='))
       const id = /sessionId=([\w.-]+)/.exec(read)?.[1] ?? ''
@@ -125,6 +126,11 @@ t.test('request.ip is of no machine that is trusted where it is not known', asyn
   const ada = await createClient(app, { identity: { principal: 'ada', scopes: 'all' } })
   t.match(await ada.call('get_own_address', {}), { output: { ip: '0.0.0.0' } })
   ada.close()
+  for (const [address, ip] of [['198.51.100.7', '198.51.100.7'], ['2001:db8:0:0::/64', '0.0.0.0']] as const) {
+    const anonymous = await createClient(app, { identity: { principal: undefined, scopes: 'all', address } })
+    t.match(await anonymous.call('get_own_address', {}), { output: { ip } })
+    anonymous.close()
+  }
   const own = await createClient(app)
   t.match(await own.call('get_own_address', {}), { output: { ip: '127.0.0.1' } }, 'a program in this process')
   own.close()
