@@ -180,7 +180,7 @@ export class UpstreamLists {
     if (this.#ended.signal.aborted) return
     const failed = read.filter((entry): entry is [Kind, string] => typeof entry[1] === 'string')
     if (failed.length > 0) this.#readLater(failed)
-    else this.#settle(connection !== this.#connection || connection.closed)
+    else this.#settle(connection)
     this.#wake()
     this.#onRead(isNew)
   }
@@ -211,9 +211,9 @@ export class UpstreamLists {
   }
 
   /** Lists that were read as a whole are known, also when their server was stopped meanwhile, for being idle. */
-  #settle (stale: boolean): void {
+  #settle (connection: Connection): void {
     this.#isKnown = true
-    this.#stale = stale
+    if (connection === this.#connection) this.#stale = connection.closed
     this.#failures = 0
     this.#lastError = undefined
   }
