@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
+import { hasEnd } from '../protocol/definitions/patience.js'
 import type { Tool } from '../protocol/definitions/tool.js'
 import { isHttpError } from '../protocol/http/http-error.js'
 import { httpErrors } from '../protocol/http/http-errors.js'
@@ -47,8 +48,8 @@ async function apiRoutes (app: FastifyInstance): Promise<void> {
       if ('refusal' in lists) return send(reply, lists.refusal)
       // A tool whose calls must be tasks takes no call of a request alone.
       const tools = lists.tools.filter(({ name }) => findTool(app, String(name), request)?.task !== 'must')
-      const canGoOn = (name: string): boolean => findTool(app, name, request)?.patience !== undefined
-      return send(reply, success(openApiDocument(tools, describe(app, request), canGoOn)))
+      const isOutlasted = canOutlast(app, request)
+      return send(reply, success(openApiDocument(tools, describe(app, request), isOutlasted)))
     }
   }])
 
@@ -89,14 +90,30 @@ async function apiRoutes (app: FastifyInstance): Promise<void> {
 
 const toolNamed = ({ params }: FastifyRequest): string => (params as { tool: string }).tool
 
-/** The tool of that name in the view of the caller, if the caller may use it. */
-function findTool ({ mcp }: FastifyInstance, name: string, request: FastifyRequest): Tool | undefined {
+/** The tools of the view that the caller sees; undefined for one that is gone. */
+function toolsOf ({ mcp }: FastifyInstance, request: FastifyRequest) {
   const view = viewOf(request)
+  return view === undefined ? mcp.tools : mcp.views.get(view)?.tools
+}
+
+/** The tool of that name in the view of the caller, if the caller may use it. */
+function findTool (app: FastifyInstance, name: string, request: FastifyRequest): Tool | undefined {
   const { identity, headers } = request
-  const tool = (view === undefined ? mcp.tools : mcp.views.get(view)?.tools)?.get(name)
+  const view = viewOf(request)
+  const tool = toolsOf(app, request)?.get(name)
   const narrowing = narrowingOf({}, headers)
   const caller = { identity, peer: { view }, channel: { narrowing } }
-  return tool !== undefined && mcp.scopes.allows(caller, 'tools', tool.name, tool) ? tool : undefined
+  return tool !== undefined && app.mcp.scopes.allows(caller, 'tools', tool.name, tool) ? tool : undefined
+}
+
+/** A test for tools whose calls may be answered before they have ended, also those that call others of the view. */
+function canOutlast (app: FastifyInstance, request: FastifyRequest): (name: string) => boolean {
+  const tools = toolsOf(app, request)
+  const any = tools !== undefined && [...tools.source.values()].some(({ patience }) => hasEnd(patience))
+  return name => {
+    const tool = tools?.get(name)
+    return hasEnd(tool?.patience) || (any && tool?.standsFor !== undefined)
+  }
 }
 
 /** Browsers send no Origin with the GET of a link or a picture, but they say when another site asks for it. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { hasEnd } from '../../protocol/definitions/patience.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { clientWait } from '../../protocol/known-clients.js'
 import { now } from '../../lib/time.js'
@@ -20,13 +21,13 @@ export default fp(async fastify => {
   const { mcp, log } = fastify
   let loading: Promise<Loaded> | undefined
   const load = async (): Promise<Loaded> => await (loading ??= loadParts(fastify, addition))
-  const addition: Addition = { isFor: ({ patience }) => patience !== undefined && patience !== false, load }
+  const addition: Addition = { isFor: ({ patience }) => hasEnd(patience), load }
 
   mcp.additions.add(addition)
   mcp.tools.watchWith((tool, call) => {
     const { patience } = tool
     // A task is answered already.
-    if (patience === undefined || patience === false || call.task !== undefined) return
+    if (!hasEnd(patience) || call.task !== undefined) return
     const answer = async (): Promise<void> => await (await load()).answers.answer(call, tool)
     whenDue(call, patience === 'client' ? clientWait(call.client) : patience, () => {
       answer().catch(error => log.error(error))

@@ -23,6 +23,10 @@ export const isPatience = (value: unknown): value is Patience | undefined =>
   value === undefined || value === false || value === 'client' ||
   (Number.isSafeInteger(value) && Number(value) >= LEAST && Number(value) <= MOST)
 
+/** True for patience that a call may outlast. */
+export const hasEnd = (patience: Patience | undefined): patience is Exclude<Patience, false> =>
+  patience !== undefined && patience !== false
+
 /**
  * The members of a tool that its patience decides, where it is set: it lists no output schema, which an early answer
  * would not fit.
@@ -33,5 +37,5 @@ export function withPatience<L extends Record<string, unknown>> (
 ): { listed: Record<string, unknown>, patience?: Patience } {
   if (patience === undefined) return { listed }
   const { outputSchema, ...rest } = listed
-  return { listed: patience === false || outputSchema === undefined ? listed : rest, patience }
+  return { listed: !hasEnd(patience) || outputSchema === undefined ? listed : rest, patience }
 }

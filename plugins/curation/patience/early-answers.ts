@@ -111,11 +111,12 @@ export class EarlyAnswers {
   /** The channel of the call from now on: the response is stored, and nothing else is sent any more. */
   #sinkOf (task: TaskRecord, call: Call): Channel {
     const { id } = task
-    const { headers, narrowing, proxied } = call.channel
+    const { headers, address, narrowing, proxied } = call.channel
     return {
       streams: false,
       isAnswered: true,
       headers,
+      address,
       narrowing,
       proxied,
       emit: () => {},

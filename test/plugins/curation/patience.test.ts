@@ -367,7 +367,11 @@ t.test('at shutdown it may take the grace period; what has not ended by then is 
 })
 
 t.test('over plain HTTP a call that outlasts it is accepted, and its result is read where the answer says', async t => {
-  const { app, works } = await withWorks(t, { rest: true })
+  const views = {
+    calm: { tools: ['typed'], override: { typed: { patience: false as const } } },
+    found: { tools: ['typed'], search: true }
+  }
+  const { app, works } = await withWorks(t, { rest: true, views })
   const post = async (accept: string) => await app.inject({
     method: 'POST', url: '/api/tools/typed', payload: '{}', headers: { 'content-type': 'application/json', accept }
   })
@@ -389,13 +393,22 @@ t.test('over plain HTTP a call that outlasts it is accepted, and its result is r
   await until(() => works.count === 3, 'the call')
   works.end({ done: true })
   t.match(await quick, { statusCode: 200 })
-  const { paths, components } = (await app.inject('/api/openapi.json')).json<{ paths: Json, components: Json }>()
+  const documentOf = async (path: string) =>
+    (await app.inject(`/api${path}/openapi.json`)).json<{ paths: Json, components: Json }>()
+  const { paths, components } = await documentOf('')
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Accepted' } } }
   t.match(paths, {
     '/tools/typed': { post: { responses: { 202: { content } } } },
     '/tools/get_result': { post: { responses: { 200: {}, 202: undefined } } }
   })
   t.match(components, { schemas: { Accepted: { required: Object.keys(accepted.json<object>()) } } })
+  const calm = await documentOf('/calm')
+  t.match(calm, { paths: { '/tools/typed': { post: { responses: { 200: {}, 202: undefined } } } } })
+  t.match(calm.components, { schemas: { Accepted: undefined } })
+  t.match((await documentOf('/found')).paths, {
+    '/tools/call_tool': { post: { responses: { 202: { content } } } },
+    '/tools/find_tools': { post: { responses: { 202: undefined } } }
+  }, 'a call by way of another tool')
 })
 
 t.test('with "client" a call is answered shortly before the client gives up, as far as its name is known', async t => {
