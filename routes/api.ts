@@ -48,8 +48,8 @@ async function apiRoutes (app: FastifyInstance): Promise<void> {
       if ('refusal' in lists) return send(reply, lists.refusal)
       // A tool whose calls must be tasks takes no call of a request alone.
       const tools = lists.tools.filter(({ name }) => findTool(app, String(name), request)?.task !== 'must')
-      const isOutlasted = canOutlast(app, request)
-      return send(reply, success(openApiDocument(tools, describe(app, request), isOutlasted)))
+      const canGoOn = (name: string): boolean => isOutlasted(app, name, request)
+      return send(reply, success(openApiDocument(tools, describe(app, request), canGoOn)))
     }
   }])
 
@@ -106,14 +106,12 @@ function findTool (app: FastifyInstance, name: string, request: FastifyRequest):
   return tool !== undefined && app.mcp.scopes.allows(caller, 'tools', tool.name, tool) ? tool : undefined
 }
 
-/** A test for tools whose calls may be answered before they have ended, also those that call others of the view. */
-function canOutlast (app: FastifyInstance, request: FastifyRequest): (name: string) => boolean {
-  const tools = toolsOf(app, request)
-  const any = tools !== undefined && [...tools.source.values()].some(({ patience }) => hasEnd(patience))
-  return name => {
-    const tool = tools?.get(name)
-    return hasEnd(tool?.patience) || (any && tool?.standsFor !== undefined)
-  }
+/** True for a tool whose calls may be answered before they have ended, or that calls such tools for this caller. */
+function isOutlasted (app: FastifyInstance, name: string, request: FastifyRequest): boolean {
+  const tool = findTool(app, name, request)
+  if (tool?.standsFor === undefined) return hasEnd(tool?.patience)
+  const others = toolsOf(app, request)?.source.values() ?? []
+  return [...others].some(other => hasEnd(other.patience) && findTool(app, other.name, request) !== undefined)
 }
 
 /** Browsers send no Origin with the GET of a link or a picture, but they say when another site asks for it. */

@@ -4,6 +4,7 @@ import { createClient, McpError, tool as localTool, ToolError, Type, type Call, 
 import { stopTime } from '../../support/clocks.js'
 import { dataFolder } from '../../support/environment/on-disk.js'
 import { gateway } from '../../support/gateway.js'
+import { ADA, BOB, bearer, listed as key } from '../../support/keys.js'
 import type { Json } from '../../support/specification/message.js'
 import { ASKING, ERAS, Speaker } from '../../support/speaker.js'
 import { until } from '../../support/wait.js'
@@ -409,6 +410,19 @@ t.test('over plain HTTP a call that outlasts it is accepted, and its result is r
     '/tools/call_tool': { post: { responses: { 202: { content } } } },
     '/tools/find_tools': { post: { responses: { 202: undefined } } }
   }, 'a call by way of another tool')
+})
+
+t.test('the document of plain HTTP says of no tool that a caller may not use that it has patience', async t => {
+  const apiKeys = [key('ada', ADA, ['mcp', 'more']), key('bob', BOB)]
+  const views = { found: { tools: ['typed'], search: true as const } }
+  const { app } = await withWorks(t, { rest: true, views, apiKeys, scopes: { 'tools/typed': ['more'] } })
+  const responsesFor = async (secret: string): Promise<unknown> => {
+    const reply = await app.inject({ url: '/api/found/openapi.json', headers: bearer(secret) })
+    const { paths } = reply.json<{ paths: Record<string, { post: { responses: object } }> }>()
+    return paths['/tools/call_tool']?.post.responses
+  }
+  t.match(await responsesFor(ADA), { 200: {}, 202: {} })
+  t.match(await responsesFor(BOB), { 200: {}, 202: undefined })
 })
 
 t.test('with "client" a call is answered shortly before the client gives up, as far as its name is known', async t => {
