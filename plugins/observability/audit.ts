@@ -4,6 +4,7 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
 import { clientOf, methodOf, outcomeOf, ruleOf, subjectOf, unknownOf } from '../../protocol/dispatch/call-facts.js'
 import type { CallTrace } from '../../protocol/wire/trace.js'
+import { AuditEntry } from './audit/audit-entry.js'
 import { callSentence, type AuditLine } from './audit/audit-line.js'
 
 /** Logs one line for each call: the caller, the method and its target, the outcome. Never arguments or results. */
@@ -15,23 +16,12 @@ export default fp(async fastify => {
 
   function write (audit: AuditLine, trace: CallTrace | undefined): void {
     try {
-      log[auditLevel(audit.transport, audit.outcome)](
-        trace === undefined ? { audit } : withTrace(audit, trace),
-        callSentence(audit)
-      )
+      log[auditLevel(audit.transport, audit.outcome)](new AuditEntry(audit, trace), callSentence(audit))
     } catch {
       // The logger may be the host's own. That it cannot write a line must not fail the call.
     }
   }
 }, { name: 'patchbay-audit', dependencies: ['patchbay-mcp'] })
-
-/** With the ids of the span, under the names that log collectors know them by. */
-const withTrace = (audit: AuditLine, { traceId, spanId, flags }: CallTrace): object => ({
-  audit,
-  trace_id: traceId,
-  span_id: spanId,
-  trace_flags: flags
-})
 
 /**
  * A call over stdio that succeeded is at debug level: the application that launched the process shows what it writes to

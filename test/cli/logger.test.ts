@@ -1,7 +1,9 @@
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import t from 'tap'
 import { commandLogger } from '../../cli/logger.js'
+import { JSON_MEMBERS } from '../../lib/json-text.js'
 import { LogLines } from '../../system/process/log-lines.js'
 
 t.test('lines keep their order, and have the level, process and host that pino writes', async t => {
@@ -20,6 +22,36 @@ t.test('lines keep their order, and have the level, process and host that pino w
   ])
   t.equal(lines.length, 3)
   logs.flush()
+})
+
+t.test('an object that writes its own members has the line that pino writes', async t => {
+  const file = join(t.testdir(), 'log')
+  const logs = new LogLines(openSync(file, 'w'))
+  const logger = commandLogger('info', 42, logs)
+  const usual: string[] = []
+  const other = pino({ base: null }, { write: line => usual.push(line) })
+  class Known {
+    readonly one = 1
+    readonly two = 'two';
+    [JSON_MEMBERS] (): string { return '"one":1,"two":"two"' }
+  }
+  const child = logger.child({ more: true })
+  for (const said of ['plain', 'a "quote"\nand a line', '%s is no placeholder', '']) {
+    logger.info(new Known(), said)
+    child.warn(new Known(), said)
+    other.info(new Known(), said)
+    other.warn({ more: true, ...new Known() }, said)
+  }
+  logger.info(new Known())
+  other.info(new Known())
+  logs.flush()
+  const parsed = (line: string): object => {
+    const { time, hostname, pid, ...rest } = JSON.parse(line) as Record<string, unknown>
+    return rest
+  }
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  t.strictSame(lines.map(parsed), usual.map(parsed))
+  t.match(JSON.parse(lines[1] as string), { time: Number, hostname: String, pid: 42, level: 40, more: true })
 })
 
 t.test('a message and a stack of any length make a line that can be read, and the frames stay', async t => {
