@@ -134,9 +134,7 @@ class ApiConnection implements OpenConnection {
       const request = toRequest(operation, isObject(params['arguments']) ? params['arguments'] : {}, site)
       const send = (exchange: ApiExchange): Promise<ApiReply> => this.#send(exchange, { cancellation, signal })
       const reply = await site.send(request, call?.caller, send)
-      const { setQuery, basePath } = site
-      const whole = { ...reply, setQuery, basePath, method: operation.method }
-      const result = toResult(whole, this.#options.limits, this.#options.redact)
+      const result = toResult(reply, operation.method, site, this.#options)
       this.#warnOf(contradiction(operation, result), operation)
       return result
     } catch (error) {

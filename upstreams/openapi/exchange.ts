@@ -111,7 +111,8 @@ export class ApiExchange implements ReplyReceiver {
 
   #finish (): void {
     this.#release()
-    this.#resolve({ ...this.#head, body: this.#body.take() })
+    const { status, headers, path } = this.#head
+    this.#resolve({ status, headers, path, body: this.#body.take() })
   }
 
   #release (): void {

@@ -65,19 +65,25 @@ export class Site implements Fixed {
    * Sends a request, with a token where there are credentials for one; once more, with another token, where it is
    * refused. `send` waits for one reply.
    */
-  async send (request: HttpRequest, caller: string | undefined, send: Send): Promise<ApiReply> {
+  send (request: HttpRequest, caller: string | undefined, send: Send): Promise<ApiReply> {
     const { credential, maxReply, replies } = this.#options
     const limits = { maxBody: maxReply, limit: 'maxUpstreamMessage', replies }
-    if (credential === undefined) return await send(new ApiExchange(this.client, request, limits, caller))
-    const sendWith = async (token: string): Promise<ApiReply> => {
-      const headers = [...request.headers, 'authorization', `Bearer ${token}`]
-      return await send(new ApiExchange(this.client, { ...request, headers }, limits, caller))
-    }
-    const token = await credential.fresh()
-    const reply = await sendWith(token)
-    if (reply.status !== 401) return reply
-    const refusal = new AccessRefused('it answered with status 401', 401, undefined, token)
-    const isRenewed = await credential.renew(refusal).then(() => true, () => false)
-    return isRenewed && credential.token !== undefined ? await sendWith(credential.token) : reply
+    const sendOnce = (one: HttpRequest): Promise<ApiReply> => send(new ApiExchange(this.client, one, limits, caller))
+    return credential === undefined ? sendOnce(request) : sendWithToken(request, credential, sendOnce)
   }
+}
+
+async function sendWithToken (
+  request: HttpRequest,
+  credential: ClientCredential,
+  send: (request: HttpRequest) => Promise<ApiReply>
+): Promise<ApiReply> {
+  const sendWith = (token: string): Promise<ApiReply> =>
+    send({ ...request, headers: [...request.headers, 'authorization', `Bearer ${token}`] })
+  const token = await credential.fresh()
+  const reply = await sendWith(token)
+  if (reply.status !== 401) return reply
+  const refusal = new AccessRefused('it answered with status 401', 401, undefined, token)
+  const isRenewed = await credential.renew(refusal).then(() => true, () => false)
+  return isRenewed && credential.token !== undefined ? await sendWith(credential.token) : reply
 }

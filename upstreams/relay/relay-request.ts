@@ -42,8 +42,12 @@ export async function relayRequest (
 ): Promise<Result> {
   const { alias, timeout } = upstream.entry
   call.response.deadline?.waitFor(alias, timeout)
-  const send = async (): Promise<Result> => await relayOnce(call, upstream, method, params, options)
-  return await send().catch(async (error: unknown) => await afterSignIn(call, upstream, error, send))
+  try {
+    return await relayOnce(call, upstream, method, params, options)
+  } catch (error) {
+    const again = (): Promise<Result> => relayOnce(call, upstream, method, params, options)
+    return await afterSignIn(call, upstream, error, again)
+  }
 }
 
 /** Opens the connection of a caller, who is asked to sign in if need be. */

@@ -3,6 +3,13 @@ import type { Params } from '../../protocol/wire/jsonrpc.js'
 
 const RESERVED = 'io.modelcontextprotocol/'
 
+/** The params of a call under the upstream's own name, without what asks for a task of ours. */
+export function namingTool (name: string, params: Params): Params {
+  const out: Params = { name }
+  for (const key in params) if (key !== 'name' && key !== 'task') out[key] = params[key]
+  return out
+}
+
 /**
  * The params without what belongs to one hop: answers and state of a round, and the keys of `_meta` that the protocol
  * gives a meaning.

@@ -14,6 +14,7 @@ import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Entry } from '../reading/kinds.js'
 import type { Owner } from './merged-list.js'
 import type { RelayOptions } from '../../relay/relay-request.js'
+import { namingTool } from '../../relay/relayed-params.js'
 import type { PublicName } from './names.js'
 
 /** The upstream that definitions come from. */
@@ -52,9 +53,8 @@ export function relayedTool (origin: Origin, entry: Entry, listed: Entry, name: 
   const mirrored = lazily(() => mirrorsIn(entry.inputSchema))
   const mirroredByClients = entry === listed ? mirrored : lazily(() => mirrorsIn(listed.inputSchema))
   const support = isObject(entry.execution) ? entry.execution.taskSupport : undefined
-  // A member `task` is about a task of ours.
-  const relay: Relayed['relay'] = ({ task, ...params }, call) =>
-    origin.relay('tools/call', { ...params, name: original }, call, {
+  const relay: Relayed['relay'] = (params, call) =>
+    origin.relay('tools/call', namingTool(original, params), call, {
       headers: headersOf(mirrored(), params),
       renewHeaders: async () => headersOf(mirrorsIn((await origin.relist(original))?.inputSchema), params) ?? {},
       asTask: support === 'required' || (support === 'optional' && call.task?.runs === true)

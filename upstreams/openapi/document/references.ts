@@ -62,5 +62,6 @@ export const textOf = (value: unknown): string | undefined =>
 
 /** Sets a member whatever its name: `__proto__` is one like others. */
 export function setMember (target: Record<string, unknown>, name: string, value: unknown): void {
-  Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
+  if (name !== '__proto__') target[name] = value
+  else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }

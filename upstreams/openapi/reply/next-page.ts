@@ -4,14 +4,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 interface Paged {
   readonly headers: IncomingHttpHeaders
   readonly path: string
-  readonly setQuery: ReadonlySet<string>
 }
 
 /** The longest reference to a next page, in characters. */
 const MAX = 1_024
 
 /** A sentence about the next page of a reply that names one (RFC 8288, `rel="next"`); undefined for others. */
-export function nextPage ({ headers: { link }, path, setQuery }: Paged): string | undefined {
+export function nextPage ({ headers: { link }, path }: Paged, setQuery: ReadonlySet<string>): string | undefined {
   const given = Array.isArray(link) ? link.join(', ') : link
   if (typeof given !== 'string' || given.length > 8 * MAX) return undefined
   const next = given.split(/,\s*(?=<)/).find(each => /;\s*rel="?(?:[^"]*\s)?next\b/i.test(each))

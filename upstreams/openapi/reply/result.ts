@@ -10,14 +10,20 @@ export interface Reply {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
-  /** The path and query that it answers, and those members of the query that the entry sets. */
+  /** The path and query that it answers. */
   readonly path: string
-  readonly setQuery: ReadonlySet<string>
-  /** The path of the API, which may have a secret of the entry. */
-  readonly basePath: string
-  /** The method of the request. */
-  readonly method: string
 }
+
+/** The parts of requests to an API that the entry sets, which callers are not told. */
+interface Fixed {
+  /** The members of the query. */
+  readonly setQuery: ReadonlySet<string>
+  /** The path of the API, which may have a secret. */
+  readonly basePath: string
+}
+
+/** Bounds what a caller gets. */
+interface Bounds { readonly limits: MessageLimits, readonly redact: Redact }
 
 type Result = Record<string, unknown>
 
@@ -25,13 +31,13 @@ type Result = Record<string, unknown>
 const MAX_ERROR = 4_096
 
 /** The result of a call, from the reply that it got: what went wrong at the API is an `isError` result. */
-export function toResult (reply: Reply, limits: MessageLimits, redact: Redact): Result {
+export function toResult (reply: Reply, method: string, fixed: Fixed, { limits, redact }: Bounds): Result {
   const { status, body } = reply
   if (status >= 400) return toFailure(reply, redact)
-  if (reply.method === 'HEAD') return headResult(reply)
+  if (method === 'HEAD') return headResult(reply)
   if (body.length === 0) return { content: [text(status === 204 || status === 205 ? 'No content' : `Status ${status}, without content`)] }
-  const result = contentOf(reply, limits, redact)
-  const next = nextPage(reply)
+  const result = contentOf(reply, fixed, limits, redact)
+  const next = nextPage(reply, fixed.setQuery)
   if (next !== undefined) (result['content'] as object[]).push(text(next))
   return result
 }
@@ -62,13 +68,14 @@ function headResult ({ status, headers }: Reply): Result {
   return { content: [text(lines.join('\n'))], structuredContent: { status, ...Object.fromEntries(told) as object } }
 }
 
-function contentOf (reply: Reply, limits: MessageLimits, redact: Redact): Result {
+function contentOf (reply: Reply, fixed: Fixed, limits: MessageLimits, redact: Redact): Result {
   const { headers, body } = reply
   const { type, charset, isJson, isText } = mediaTypeOf(headers)
   const decoded = isJson || isText || (type === '' && isUtf8(body)) ? decode(body, charset) : undefined
-  if (decoded === undefined) return { content: [blockOf(type, reply, redact)] }
+  if (decoded === undefined) return { content: [blockOf(type, reply, fixed.basePath, redact)] }
   const structured = isJson ? structure(decoded, limits) : undefined
-  return { content: [text(decoded)], ...(structured !== undefined && { structuredContent: structured }) }
+  const content = [text(decoded)]
+  return structured === undefined ? { content } : { content, structuredContent: structured }
 }
 
 /** The value of a JSON text, in an object; undefined where it is not JSON, or more than a message may have. */
@@ -82,7 +89,7 @@ function structure (json: string, limits: MessageLimits): object | undefined {
   }
 }
 
-function blockOf (type: string, { body, path, basePath }: Reply, redact: Redact): object {
+function blockOf (type: string, { body, path }: Reply, basePath: string, redact: Redact): object {
   const [data, mimeType] = [body.toString('base64'), type === '' ? 'application/octet-stream' : type]
   if (/^image\/(png|jpeg|gif|webp)$/.test(type)) return { type: 'image', data, mimeType }
   if (/^audio\//.test(type)) return { type: 'audio', data, mimeType }

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../../lib/nearest-name.js'
 import type { HttpRequest } from '../../../transports/client/http/http-exchange.js'
 import type { Parameter } from '../document/parameters.js'
-import type { Json } from '../document/references.js'
+import { setMember, type Json } from '../document/references.js'
 import type { Operation } from '../operations/operation.js'
 import { encodeBody } from './body.js'
 import { encode, headerText, pathText, queryPairs } from './styles.js'
@@ -26,9 +26,7 @@ const FORBIDDEN = /[^\t\x20-\x7e\x80-\xff]/
 const ACCEPT = 'application/json, text/*;q=0.9, */*;q=0.8'
 
 /** The HTTP request of a call. Throws `WrongArguments`. */
-export function toRequest (operation: Operation, given: Json, fixed: Fixed): HttpRequest {
-  // Arguments may have the names of what every object inherits.
-  const args: Json = Object.assign(Object.create(null), given)
+export function toRequest (operation: Operation, args: Json, fixed: Fixed): HttpRequest {
   checkNames(operation, args)
   try {
     return requestWith(operation, args, fixed)
@@ -44,7 +42,7 @@ function requestWith (operation: Operation, args: Json, fixed: Fixed): HttpReque
   const headers = ['accept', ACCEPT, 'accept-encoding', 'identity']
   const inPath = new Map<string, string>()
   for (const [argument, parameter] of operation.parameters) {
-    const value = args[argument]
+    const value = valueOf(argument, args)
     if (value === undefined || value === null) continue
     const given = parameter.isJson ? JSON.stringify(value) : value
     if (parameter.in === 'path') inPath.set(parameter.name, segmentOf(argument, parameter, given))
@@ -53,21 +51,23 @@ function requestWith (operation: Operation, args: Json, fixed: Fixed): HttpReque
     else cookies.push(...cookieOf(argument, parameter, given, fixed.setCookies))
   }
   addFixed(headers, fixed.headers, cookies)
+  const path = pathOf(operation.path, inPath, pairs)
+  const method = operation.method as HttpRequest['method']
   const encoded = bodyOf(operation, args)
-  if (encoded !== undefined) headers.push('content-type', encoded.contentType)
-  return {
-    method: operation.method as HttpRequest['method'],
-    path: pathOf(operation.path, inPath, pairs),
-    headers,
-    isDecompressed: true,
-    ...(encoded !== undefined && { body: encoded.body })
-  }
+  if (encoded === undefined) return { method, path, headers, isDecompressed: true }
+  headers.push('content-type', encoded.contentType)
+  return { method, path, headers, isDecompressed: true, body: encoded.body }
 }
 
+/** An argument, which may have the name of what every object inherits. */
+const valueOf = (name: string, args: Json): unknown => Object.hasOwn(args, name) ? args[name] : undefined
+
 function checkNames ({ parameters, body, required }: Operation, args: Json): void {
-  const lacking = required.filter(name => (args[name] ?? null) === null)
   // A member of the body may be null.
-  const absent = lacking.filter(name => args[name] === undefined || parameters.has(name))
+  const absent = required.filter(name => {
+    const value = valueOf(name, args)
+    return value === undefined || (value === null && parameters.has(name))
+  })
   if (absent.length > 0) throw new WrongArguments(`${absent.join(', ')} ${absent.length === 1 ? 'is' : 'are'} required`)
   for (const name of Object.keys(args)) {
     if (parameters.has(name) || body?.members.has(name) === true || body?.argument === name) continue
@@ -134,11 +134,12 @@ function bodyOf ({ body }: Operation, args: Json) {
   if (body === undefined) return undefined
   try {
     if (body.argument !== undefined) {
-      const value = args[body.argument]
+      const value = valueOf(body.argument, args)
       return value === undefined ? undefined : encodeBody(body, value)
     }
-    const members = Object.entries(args).filter(([name]) => body.members.has(name))
-    return members.length > 0 || body.required ? encodeBody(body, Object.fromEntries(members)) : undefined
+    const members: Json = {}
+    for (const name of Object.keys(args)) if (body.members.has(name)) setMember(members, name, args[name])
+    return body.required || Object.keys(members).length > 0 ? encodeBody(body, members) : undefined
   } catch (error) {
     if (error instanceof URIError) throw error
     throw new WrongArguments((error as Error).message)
