@@ -140,7 +140,7 @@ export class Dispatcher {
   runTask (request: Request, peer: Peer, channel: Channel, task: Omit<CallTask, 'runs'>): Call {
     const call = new Call(this.#callHost, request, peer, channel, modern, peer.identity)
     call.task = { ...task, runs: true }
-    this.#start(call)
+    this.#start(call, this.#methods.get(call.method))
     return call
   }
 
@@ -182,24 +182,18 @@ export class Dispatcher {
     try {
       const revision = resolveRevision(request, peer, this.limits)
       peer.lastRevision = revision
-      const meant = peer.view === undefined ? request : this.#meantBy(request, { peer, channel, identity })
-      this.#start(new Call(this.#callHost, meant, peer, channel, revision, identity))
+      const method = this.#methods.get(request.method)
+      const meant = peer.view === undefined ? request : meantBy(request, method, { peer, channel, identity })
+      this.#start(new Call(this.#callHost, meant, peer, channel, revision, identity), method)
     } catch (error) {
       this.observers.respondWith(error, sent => this.#refuse(request.id, sent, peer, channel))
     }
   }
 
-  #meantBy (request: Request, caller: Caller): Request {
-    const { params } = request
-    const meant = this.#methods.get(request.method)?.meant?.(params, caller) ?? params
-    return meant === params ? request : { ...request, params: meant }
-  }
-
-  #start (call: Call): void {
+  #start (call: Call, method: Method | undefined): void {
     this.observers.begin.notify(call)
     try {
       call.readAnswers()
-      const method = this.#methods.get(call.method)
       if (method === undefined || !call.revision.has(call.method)) throw errors.methodNotFound(call.method)
       // Before anything else is refused: another refusal would say that the method is there.
       if (method.hidden) this.#pipeline.checkScopes(call, method)
@@ -246,4 +240,10 @@ export class Dispatcher {
       error.headers
     )
   }
+}
+
+/** The request that is meant by one in a view, where a tool stands for others. */
+function meantBy (request: Request, method: Method | undefined, caller: Caller): Request {
+  const meant = method?.meant?.(request.params, caller) ?? request.params
+  return meant === request.params ? request : { ...request, params: meant }
 }
