@@ -21,6 +21,11 @@ const peer = (name: string, file: string, ...more: string[]): Server => ({
 })
 
 export const bareFastify: Server = { name: 'bare Fastify', args: ({ port }) => [bare('bare-fastify.js'), String(port)] }
+/** One that writes a log of requests, as Patchbay does. */
+export const loggingFastify: Server = {
+  name: 'logging Fastify',
+  args: ({ port }) => [bare('bare-fastify.js'), String(port), 'log']
+}
 export const bareBytes = (file: string): Server => ({
   name: 'bare Fastify',
   args: ({ port }) => [bare('bare-fastify.js'), String(port), file]
