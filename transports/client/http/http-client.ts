@@ -23,15 +23,19 @@ const REQUEST_SIZE = 1_024
 const CONNECT_TIMEOUT = 10_000
 const MAX_HEADERS = 65_536
 
+/** Requests that do not wait for those of other kinds. */
+type Kind = 'calls' | 'control' | 'streams'
+
 /** Sends HTTP requests to one origin. */
 export class HttpClient {
   readonly origin: string
-  readonly #calls: Pool
-  readonly #control: Pool
-  readonly #streams: Pool
+  /** Opened with the first request of its kind: one takes 18 KiB, and many servers need a single one. */
+  readonly #pools = new Map<Kind, Pool>()
+  readonly #open: (kind: Kind) => Pool
   readonly #waitingCalls: QueueShares
   readonly #waitingControl: QueueShares
   readonly #shares: SocketShares
+  #isClosed = false
 
   constructor (
     Pool: new (origin: string, options: Pool.Options) => Pool,
@@ -43,16 +47,14 @@ export class HttpClient {
     this.#waitingControl = new QueueShares(maxQueue)
     this.#shares = new SocketShares(connections)
     // The deadlines of calls bound how long a reply may take.
-    const options = {
+    const options: Pool.Options = {
       pipelining: 1,
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: MAX_HEADERS,
       connect: { timeout: CONNECT_TIMEOUT, ...(lookup !== undefined && { lookup }) }
     }
-    this.#calls = new Pool(origin, { ...options, connections })
-    this.#control = new Pool(origin, { ...options, connections: CONTROL_CONNECTIONS })
-    this.#streams = new Pool(origin, { ...options, connections })
+    this.#open = kind => new Pool(origin, { ...options, connections: kind === 'control' ? CONTROL_CONNECTIONS : connections })
   }
 
   /**
@@ -63,7 +65,7 @@ export class HttpClient {
     const size = this.#waitingCalls.enter(caller, sizeOf(request))
     if (size === undefined) return undefined
     const exchange = new HttpExchange(
-      this.#calls,
+      this.#pool('calls'),
       this.origin,
       request,
       receiver,
@@ -83,7 +85,7 @@ export class HttpClient {
     return size === undefined
       ? undefined
       : new HttpExchange(
-        this.#control,
+        this.#pool('control'),
         this.origin,
         request,
         receiver,
@@ -93,12 +95,23 @@ export class HttpClient {
 
   /** Opens an event stream. */
   stream (request: HttpRequest, receiver: ReplyReceiver): HttpExchange {
-    return new HttpExchange(this.#streams, this.origin, request, receiver).start()
+    return new HttpExchange(this.#pool('streams'), this.origin, request, receiver).start()
   }
 
   /** Ends all connections. Never rejects. */
   async close (): Promise<void> {
-    await Promise.allSettled([this.#calls.destroy(), this.#control.destroy(), this.#streams.destroy()])
+    this.#isClosed = true
+    await Promise.allSettled([...this.#pools.values()].map(async pool => await pool.destroy()))
+  }
+
+  #pool (kind: Kind): Pool {
+    const opened = this.#pools.get(kind)
+    if (opened !== undefined) return opened
+    const pool = this.#open(kind)
+    this.#pools.set(kind, pool)
+    // Fails what is sent from now on.
+    if (this.#isClosed) void pool.destroy()
+    return pool
   }
 }
 
