@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { cutTo } from './cut.js'
 
 /** The characters that most texts consist of: nothing has to be replaced. */
 const PLAIN = /^[ -~]*$/
@@ -9,7 +10,7 @@ const CONTROL = /[\p{C}\u2028\u2029]/gu
  * might obey.
  */
 export function oneLine (text: string, max: number): string {
-  const short = text.length > max ? text.slice(0, max) : text
+  const short = cutTo(text, max)
   return PLAIN.test(short) ? short : short.replace(CONTROL, '?')
 }
 

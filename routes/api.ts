@@ -111,7 +111,8 @@ function isOutlasted (app: FastifyInstance, name: string, request: FastifyReques
   const tool = findTool(app, name, request)
   if (tool?.standsFor === undefined) return hasEnd(tool?.patience)
   const others = toolsOf(app, request)?.source.values() ?? []
-  return [...others].some(other => hasEnd(other.patience) && findTool(app, other.name, request) !== undefined)
+  return [...others].some(({ name, patience, task }) =>
+    hasEnd(patience) && task !== 'must' && findTool(app, name, request) !== undefined)
 }
 
 /** Browsers send no Origin with the GET of a link or a picture, but they say when another site asks for it. */

@@ -1,3 +1,4 @@
+import { cutTo } from '../../lib/cut.js'
 import type { Implementation } from '../revisions/revision.js'
 
 const MAX_NAME = 256
@@ -9,10 +10,7 @@ export function shortenClientInfo (declared: Record<string, unknown> | undefined
   const kept: Record<string, string> = {}
   for (const member of MEMBERS) {
     const text = declared[member]
-    if (typeof text === 'string') kept[member] = text.length > MAX_NAME ? copySlice(text.slice(0, MAX_NAME)) : text
+    if (typeof text === 'string') kept[member] = cutTo(text, MAX_NAME)
   }
   return kept as unknown as Implementation
 }
-
-/** Text of its own: a slice keeps all of what it was cut from. */
-const copySlice = (slice: string): string => Buffer.from(slice).toString()

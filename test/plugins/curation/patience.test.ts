@@ -425,6 +425,21 @@ t.test('the document of plain HTTP says of no tool that a caller may not use tha
   t.match(await responsesFor(BOB), { 200: {}, 202: undefined })
 })
 
+t.test('nor of one whose calls must be tasks, which plain HTTP cannot make', async t => {
+  const must = async ({ mcp }: FastifyInstance): Promise<void> => {
+    mcp.tools.add(localTool({ name: 'must', description: 'd', patience: SHORT, task: 'must', run: () => 'done' }))
+  }
+  const views = { all: { tools: ['must', 'typed'], search: true as const }, found: { tools: ['must'], search: true as const } }
+  const { app } = await withWorks(t, { rest: true, views, plugins: [must] })
+  const responsesIn = async (view: string): Promise<unknown> => {
+    const { paths } = (await app.inject({ url: `/api/${view}/openapi.json` }))
+      .json<{ paths: Record<string, { post: { responses: object } }> }>()
+    return paths['/tools/call_tool']?.post.responses
+  }
+  t.match(await responsesIn('all'), { 200: {}, 202: {} })
+  t.match(await responsesIn('found'), { 200: {}, 202: undefined })
+})
+
 t.test('with "client" a call is answered shortly before the client gives up, as far as its name is known', async t => {
   const works = new Works()
   const plugin = async ({ mcp }: FastifyInstance): Promise<void> => {
