@@ -1,3 +1,4 @@
+import { tracingChannel } from 'node:diagnostics_channel'
 import { hostname } from 'node:os'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
@@ -23,15 +24,18 @@ type ToLine =
 /** The state of a logger that pino opens for integrations: what makes a line, and the fields that all of them have. */
 const { asJsonSym: TO_LINE, chindingsSym: BINDINGS } = pino.symbols
 
+/** Where pino tells programs such as tracers of each line, with what it is made of. */
+const LINES = tracingChannel('pino_asJson')
+
 /**
- * Makes lines of objects that write their own members as JSON. The line of a call is written in 1.3 µs then, in place
- * of 2.2 µs.
+ * Makes lines of objects that write their own members as JSON, for which no serializer is asked. The line of a call is
+ * written in 1.3 µs then, in place of 2.2 µs.
  */
 function writeKnownMembers (logger: Partial<Record<symbol, ToLine>>): void {
   const usual = logger[TO_LINE]
   if (usual === undefined) return
   logger[TO_LINE] = function (fields, said, level, time) {
-    const members = fields[JSON_MEMBERS]?.()
+    const members = LINES.hasSubscribers ? undefined : fields[JSON_MEMBERS]?.()
     return members === undefined || said === undefined
       ? usual.call(this, fields, said, level, time)
       : `{"level":${level}${time}${this[BINDINGS]},${members},"msg":${quoteText(said)}}\n`

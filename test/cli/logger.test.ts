@@ -1,3 +1,4 @@
+import { tracingChannel } from 'node:diagnostics_channel'
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -33,17 +34,28 @@ t.test('an object that writes its own members has the line that pino writes', as
   class Known {
     readonly one = 1
     readonly two = 'two';
-    [JSON_MEMBERS] (): string { return '"one":1,"two":"two"' }
+    [JSON_MEMBERS] (): string { return '"one":1,"two":"written"' }
   }
+  const expected = { one: 1, two: 'written' }
   const child = logger.child({ more: true })
   for (const said of ['plain', 'a "quote"\nand a line', '%s is no placeholder', '']) {
     logger.info(new Known(), said)
     child.warn(new Known(), said)
-    other.info(new Known(), said)
-    other.warn({ more: true, ...new Known() }, said)
+    other.info(expected, said)
+    other.warn({ more: true, ...expected }, said)
   }
   logger.info(new Known())
-  other.info(new Known())
+  other.info({ one: 1, two: 'two' })
+  const heard: unknown[] = []
+  const channel = tracingChannel('pino_asJson')
+  const ignore = (): void => {}
+  const start = (line: unknown): void => { heard.push(line) }
+  const listener = { start, end: ignore, asyncStart: ignore, asyncEnd: ignore, error: ignore }
+  channel.subscribe(listener)
+  logger.info(new Known(), 'heard')
+  channel.unsubscribe(listener)
+  other.info({ one: 1, two: 'two' }, 'heard')
+  t.equal(heard.length, 1, 'programs that follow the lines of pino hear of it')
   logs.flush()
   const parsed = (line: string): object => {
     const { time, hostname, pid, ...rest } = JSON.parse(line) as Record<string, unknown>

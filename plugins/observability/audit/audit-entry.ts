@@ -2,18 +2,20 @@ import { JSON_MEMBERS, quoteName, quoteText, type WithJsonMembers } from '../../
 import type { CallTrace } from '../../../protocol/wire/trace.js'
 import type { AuditLine } from './audit-line.js'
 
-/** The fields of a log line about one call, with the ids of its span under the names that log collectors know them by. */
+/** The fields of a log line about one call, with the ids of its span under the names that collectors know them by. */
 export class AuditEntry implements WithJsonMembers {
   readonly audit: AuditLine
-  readonly trace_id: string | undefined
-  readonly span_id: string | undefined
-  readonly trace_flags: string | undefined
+  // Not there without a span: the mixin of a host's logger may set them.
+  declare readonly trace_id?: string
+  declare readonly span_id?: string
+  declare readonly trace_flags?: string
 
   constructor (audit: AuditLine, trace: CallTrace | undefined) {
     this.audit = audit
-    this.trace_id = trace?.traceId
-    this.span_id = trace?.spanId
-    this.trace_flags = trace?.flags
+    if (trace === undefined) return
+    this.trace_id = trace.traceId
+    this.span_id = trace.spanId
+    this.trace_flags = trace.flags
   }
 
   [JSON_MEMBERS] (): string {

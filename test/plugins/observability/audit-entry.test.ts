@@ -34,9 +34,9 @@ const asUsual = (entry: AuditEntry): unknown => JSON.parse(JSON.stringify(entry)
 t.test('an entry writes the members that JSON.stringify writes, whatever their text is', async t => {
   const trace = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), flags: '01' } as unknown as
     NonNullable<ConstructorParameters<typeof AuditEntry>[1]>
-  for (const text of ODD) {
+  for (const [index, text] of ODD.entries()) {
     for (const entry of [new AuditEntry(whole(text), undefined), new AuditEntry(whole(text), trace)]) {
-      t.strictSame(written(entry), asUsual(entry), JSON.stringify(text).slice(0, 20))
+      t.strictSame(written(entry), asUsual(entry), `text ${index}`)
       t.strictSame(entry[JSON_MEMBERS](), JSON.stringify(entry).slice(1, -1), 'in the same order')
     }
   }
