@@ -74,7 +74,7 @@ t.test('each call is one line: who, with which client, what, how it went, and ho
 t.test('what the mixin of a host\'s logger says of the trace stays, where the gateway has no span', async t => {
   const lines: Line[] = []
   const ids = { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) }
-  const loggerInstance = pino({ mixin: () => ({ ...ids }) }, { write: line => { lines.push(JSON.parse(line) as Line) } })
+  const loggerInstance = pino({ mixin: () => ({ ...ids }) }, { write: line => lines.push(JSON.parse(line) as Line) })
   const app = await gateway(t, { http: false }, { loggerInstance })
   await (await createClient(app)).request('tools/list')
   t.match(lines.find(({ audit }) => audit?.method === 'tools/list'), ids)
