@@ -1,9 +1,15 @@
 import { inspect } from 'node:util'
-import { cutTo } from './cut.js'
 
 /** The characters that most texts consist of: nothing has to be replaced. */
 const PLAIN = /^[ -~]*$/
 const CONTROL = /[\p{C}\u2028\u2029]/gu
+
+/**
+ * The beginning of a text, as a text of its own: a slice keeps all of what it was cut from in memory, as long as it is
+ * kept itself.
+ */
+export const cutTo = (text: string, max: number): string =>
+  text.length > max ? Buffer.from(text.slice(0, max), 'utf16le').toString('utf16le') : text
 
 /**
  * The text, cut to a length, with `?` for control characters and line breaks, which a terminal or a reader of lines

@@ -1,4 +1,4 @@
-import { cutTo } from '../../lib/cut.js'
+import { cutTo } from '../../lib/one-line.js'
 import type { Implementation } from '../revisions/revision.js'
 
 const MAX_NAME = 256

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { JSON_MEMBERS, quoteName } from '../../../lib/json-text.js'
+import { JSON_MEMBERS } from '../../../lib/json-text.js'
 import { AuditEntry } from '../../../plugins/observability/audit/audit-entry.js'
 import type { AuditLine } from '../../../plugins/observability/audit/audit-line.js'
 
@@ -57,11 +57,5 @@ t.test('members that are not there are left out, each alone and all of them', as
   for (const name of Object.keys(line) as Array<keyof AuditLine>) {
     const entry = new AuditEntry({ ...least, [name]: line[name] }, undefined)
     t.strictSame(written(entry), asUsual(entry), name)
-  }
-})
-
-t.test('a name is quoted alike whether it is known or not, and however many there are', async t => {
-  for (let round = 0; round < 2; round++) {
-    for (let index = 0; index < 1_200; index++) t.equal(quoteName(`name "${index}"`), `"name \\"${index}\\""`)
   }
 })

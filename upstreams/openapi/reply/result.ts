@@ -3,6 +3,7 @@ import { STATUS_CODES, type IncomingHttpHeaders } from 'node:http'
 import { examine, isObject } from '../../../protocol/wire/json.js'
 import type { MessageLimits } from '../../../protocol/wire/limits.js'
 import type { Redact } from '../../secrets.js'
+import type { Site } from '../site.js'
 import { nextPage } from './next-page.js'
 
 /** The reply of an API, complete. */
@@ -14,13 +15,8 @@ export interface Reply {
   readonly path: string
 }
 
-/** The parts of requests to an API that the entry sets, which callers are not told. */
-interface Fixed {
-  /** The members of the query. */
-  readonly setQuery: ReadonlySet<string>
-  /** The path of the API, which may have a secret. */
-  readonly basePath: string
-}
+/** The parts of requests to an API that callers are not told, because they may have a secret of the entry. */
+type Fixed = Pick<Site, 'setQuery' | 'basePath'>
 
 /** Bounds what a caller gets. */
 interface Bounds { readonly limits: MessageLimits, readonly redact: Redact }
